@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A checkout and a question → Answer: current index, ranked passages, or abstaining."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zephyr_ask import retrieval
+from zephyr_ask.corpus import digest_of
+from zephyr_ask.index import Damaged, Index, remove
+from zephyr_ask.refresh import is_current, rebuild, refresh
+from zephyr_ask.types import (
+    Answer,
+    AskError,
+    Chunk,
+    Hit,
+    IndexFailure,
+    Kind,
+    ModelError,
+    Progress,
+    silent,
+)
+from zephyr_ask.workspace import GitProbe, Workspace, page_url
+
+if TYPE_CHECKING:
+    from zephyr_ask.encoder import Encoder
+
+PASSAGES = 5
+ABSTAIN_BELOW = 0.35  # confidence; see "Abstaining" in the README for the data behind it
+_ATTEMPTS = 4  # a page edited between index and answer makes one start again
+
+
+class _Changed(Exception):
+    """A file is not what was indexed any more: look again."""
+
+
+class Session:
+    """Answers questions about one checkout. Not for use by several threads at once.
+
+    `say` is told what a person should know meanwhile, a line each.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        model: str | None = None,
+        cache: Path,
+        progress: Progress = silent,
+        say: Callable[[str], None] = lambda line: None,
+        lexical_only: bool = False,
+    ) -> None:
+        self.workspace = workspace
+        self._progress = progress
+        self._say = say
+        self._probe: GitProbe | None = GitProbe(workspace.base)
+        self._encoder = None if lexical_only else _LateEncoder(model, cache, progress)
+        self._places: list[Path | None] = [
+            folder / f"{workspace.key}.sqlite3" for folder in workspace.caches
+        ]
+        self._places.append(None)  # in memory, for this process only
+        self._index: Index | None = None
+
+    # --- the index
+
+    def index(self) -> Index:
+        """The open index; where one cannot be kept, the next best place is taken."""
+        while self._index is None:
+            place = self._places[0]
+            try:
+                if place is not None:
+                    _make_folder(place.parent, self.workspace)
+                self._index = Index(place)
+            except Damaged as error:
+                assert place is not None
+                self._replace(place, error)
+            except (IndexFailure, OSError) as error:
+                self._next_place(error)
+        return self._index
+
+    def _next_place(self, error: Exception) -> None:
+        """After a folder refused: the next one, or the error if even memory did."""
+        place = self._places.pop(0)
+        self._close()
+        if not self._places:
+            raise error
+        following = self._places[0]
+        where = "in memory, for this question only" if following is None else f"in {following}"
+        self._say(f"the index cannot be kept in {place} ({_reason(error)}): it is made {where}")
+
+    def _replace(self, place: Path | None, error: Damaged) -> None:
+        self._close()
+        self._say(f"the index was damaged ({error}): it is made again")
+        if place is not None:
+            remove(place)
+
+    def _close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    def close(self) -> None:
+        self._close()
+
+    def _guarded(self, work: Callable[[Index], Any]) -> Any:
+        """Do `work` on a good index: a damaged one is replaced, a full disk left."""
+        for _ in range(_ATTEMPTS + len(self._places)):
+            index = self.index()
+            try:
+                return work(index)
+            except Damaged as error:
+                self._replace(index.path, error)
+            except IndexFailure as error:
+                self._next_place(error)
+            except _Changed:
+                continue
+        raise IndexFailure(
+            "the pages change faster than they can be read", "try again when they are at rest"
+        )
+
+    def encoder(self) -> Encoder | None:
+        """The encoder; None, and said once, where there is no model."""
+        if self._encoder is None:
+            return None
+        return self._encoder.get(self._say)
+
+    # --- what it is for
+
+    def ask(
+        self, question: str, count: int = PASSAGES, kinds: Sequence[Kind] = ()
+    ) -> Answer:
+        """Ranked passages for a question, or the nearest ones and `abstained`.
+
+        Raises QuestionError for a question with nothing in it, ModelError for a bad
+        `ask.model`, IndexFailure where no index can be made at all.
+        """
+        text = retrieval.clean(question)
+        began = time.perf_counter()
+        probe, self._probe = self._probe or GitProbe(self.workspace.base), None
+        timings: dict[str, float] = {}
+        answer: Answer = self._guarded(
+            lambda index: self._ask(index, text, count, kinds, probe, timings)
+        )
+        answer.timings_ms["total"] = (time.perf_counter() - began) * 1000
+        return answer
+
+    def _ask(
+        self,
+        index: Index,
+        question: str,
+        count: int,
+        kinds: Sequence[Kind],
+        probe: GitProbe,
+        timings: dict[str, float],
+    ) -> Answer:
+        clock = _Clock(timings)
+        refresh(index, self.workspace.base, self._progress, self._say)
+        clock.lap("index")
+        made: list[tuple[bytes, bytes]] = []
+        with index.reading():
+            ranking = retrieval.search(index, self.encoder, question, kinds, keep=made.extend)
+            clock.lap("search")
+            chosen = [
+                (entry, index.chunk(entry.candidate.id))
+                for entry in retrieval.choose(ranking.ranked, count)
+            ]
+            sources = {chunk.path: self._lines(index, chunk.path) for _, chunk in chosen}
+            untracked = bool(index.meta().get("untracked"))
+        if made:
+            encoder = self.encoder()
+            with contextlib.suppress(IndexFailure):  # they are kept to save time, not for truth
+                assert encoder is not None
+                with index.writing():
+                    index.put_vectors(encoder.hash, made)
+        revision = probe.revision(untracked)
+        hits = tuple(
+            Hit(
+                rank=rank,
+                chunk=chunk,
+                source=_passage(sources[chunk.path], chunk),
+                url=page_url(revision.version, chunk.page, chunk.anchor),
+                score=entry.score,
+                reasons=entry.reasons,
+            )
+            for rank, (entry, chunk) in enumerate(chosen, 1)
+        )
+        clock.lap("passages")
+        return Answer(
+            question=question,
+            revision=revision,
+            hits=hits,
+            abstained=ranking.confidence < ABSTAIN_BELOW or not hits,
+            confidence=ranking.confidence,
+            timings_ms=timings,
+        )
+
+    def _lines(self, index: Index, path: str) -> list[str]:
+        """Lines of a file as it stands; _Changed if that is not what was indexed."""
+        from zephyr_ask.workspace import decode
+
+        try:
+            data = (self.workspace.base / path).read_bytes()
+        except OSError as error:
+            raise _Changed(path) from error
+        if digest_of(data) != index.file_digest(path):
+            raise _Changed(path)
+        return decode(data).split("\n")
+
+    def rebuild(self) -> None:
+        """The whole index again, every vector included."""
+        encoder = self.encoder()
+        self._guarded(
+            lambda index: rebuild(index, self.workspace.base, encoder, self._progress, self._say)
+        )
+
+    def status(self, check: bool = True) -> dict[str, Any]:
+        """What is indexed, as JSON values; nothing is refreshed."""
+        problem = None
+        try:
+            encoder = self.encoder()
+        except ModelError as error:
+            encoder, problem = None, error.message
+        index = self.index()
+        probe, self._probe = self._probe or GitProbe(self.workspace.base), None
+        wrong: list[str] = []
+        try:
+            counts = index.counts(encoder.hash if encoder else None)
+            current = is_current(index, self.workspace.base)
+            notes = index.notes()
+            wrong = index.check() if check else []
+            untracked = bool(index.meta().get("untracked"))
+        except Damaged as error:
+            wrong = [str(error)]
+            counts, current, notes, untracked = None, False, [], False
+        revision = probe.revision(untracked)
+        return {
+            "schema": 1,
+            "revision": {"version": revision.version, "commit": revision.commit,
+                         "modified": revision.modified, "path": revision.path},
+            "index": {
+                "path": str(index.path) if index.path else None,
+                "current": current,
+                "pages": counts.pages if counts else 0,
+                "chunks": counts.chunks if counts else 0,
+                "vectors": counts.vectors if counts else 0,
+                "bytes": counts.bytes if counts else 0,
+                "problems": wrong,
+                "notes": notes,
+            },
+            "model": {"name": encoder.model.name, "hash": encoder.hash,
+                      "origin": encoder.model.origin} if encoder else None,
+            "model_problem": problem,
+        }  # fmt: skip
+
+
+class _LateEncoder:
+    """Loads the encoder in a thread, beside the check of the tree."""
+
+    def __init__(self, setting: str | None, cache: Path, progress: Progress) -> None:
+        self._setting = setting
+        self._cache = cache
+        self._progress = progress
+        self._encoder: Encoder | None = None
+        self._error: BaseException | None = None
+        self._told = False
+        self._thread = threading.Thread(target=self._load, daemon=True)
+        self._thread.start()
+
+    def _load(self) -> None:
+        try:
+            from zephyr_ask.encoder import Encoder
+            from zephyr_ask.models import resolve
+
+            model = resolve(self._setting, self._cache, self._progress)
+            if model is not None:
+                self._encoder = Encoder(model)
+        except BaseException as error:
+            self._error = error
+
+    def get(self, say: Callable[[str], None]) -> Encoder | None:
+        """Waits for it. Raises ModelError if `ask.model` names what cannot be used."""
+        self._thread.join()
+        if self._encoder is not None:
+            return self._encoder
+        if self._setting and isinstance(self._error, AskError):
+            raise self._error
+        if self._error is not None and not isinstance(self._error, AskError):
+            raise self._error
+        if not self._told:
+            self._told = True
+            say(_without_model(self._error))
+        return None
+
+
+def _without_model(error: BaseException | None) -> str:
+    import sys
+
+    from zephyr_ask.models import remedy
+
+    if isinstance(error, AskError):
+        return f"answering by words alone: {error.message} {error.hint}".rstrip()
+    return (
+        "answering by words alone, since there is no model for the encoder. To get it:\n  "
+        + remedy(sys.executable).replace("\n", "\n  or ")
+    )
+
+
+class _Clock:
+    """Milliseconds between laps, added up by name."""
+
+    def __init__(self, timings: dict[str, float]) -> None:
+        self._timings = timings
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self._timings[name] = self._timings.get(name, 0.0) + (now - self._last) * 1000
+        self._last = now
+
+
+def _make_folder(folder: Path, workspace: Workspace) -> None:
+    """The cache folder. `.west` itself is west's to make, never ours."""
+    inside = workspace.topdir is not None and folder.is_relative_to(workspace.topdir)
+    folder.mkdir(parents=not inside, exist_ok=True)
+
+
+def _passage(lines: Sequence[str], chunk: Chunk) -> str:
+    return "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Question → ranked chunks, with the reason for each rank.
+
+Words choose the candidates (BM25), the encoder and the words together order them, and
+what else a page offers on the question counts for it. `rank` is pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zephyr_ask.analyzer import terms
+from zephyr_ask.index import Candidate, Index
+from zephyr_ask.types import Kind, QuestionError, Reasons
+
+if TYPE_CHECKING:
+    from zephyr_ask.encoder import Encoder
+
+QUESTION_CHARS = 4000  # what is read of a question: the encoder stops at a quarter of it
+QUESTION_TERMS = 48  # distinct terms searched for; of a longer question the rarest
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Every weight and rule of the ranking; `scripts/evaluate.py` switches each off in turn."""
+
+    candidates: int = 100  # chunks that the words choose
+    dense: float = 0.7  # share of the encoder's score; the rest is the words'
+    releases: float = 0.8  # factor for release notes, unless the question is about a change
+    boilerplate: float = 0.8  # factor for text that stands on COPIES pages or more
+    evidence: float = 0.2  # share of the page's next candidates' scores that its best gets
+
+
+COPIES = 8
+DEFAULT = Weights()
+
+# A question about a version or a change is answered by release notes.
+_CHANGE = re.compile(
+    r"""\b(?: migrat\w* | deprecat\w* | upgrad\w* | releas\w* | changelog | obsolete
+      | (?:was|were|been|is|are|got|get)\s+(?:\w+\s+)?(?:removed|renamed|replaced|dropped|moved)
+      | (?:removed|renamed|replaced|dropped|introduced|added|new|changed)\s+(?:in|since|with|by)\b
+      | what(?:'s|\s+is|\s+has)?\s+(?:new|replaced|replaces|happened\s+to|became)
+      | since\s+(?:when|version|zephyr|v?\d) | replacement\s+(?:for|of) | instead\s+of\s+the\s+old
+      | (?:after|since|from|past|before|moving\s+to|updat\w+\s+to|switch\w+\s+to)\s+
+        (?:zephyr\s+|ncs\s+|version\s+)?v?\d+\.\d+ | no\s+longer | used\s+to\s+(?:work|be|compile)
+      | gone\s+(?:from|since|in) | LTS\d?
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def is_about_change(question: str) -> bool:
+    """Whether a question is about a version, or about something that changed."""
+    return _CHANGE.search(question) is not None
+
+
+def clean(question: str) -> str:
+    """The question as it is searched for: one line, no control characters, at most
+    QUESTION_CHARS characters. Raises QuestionError if nothing is left."""
+    text = "".join(c if c.isprintable() else " " for c in question[: 4 * QUESTION_CHARS])
+    text = " ".join(text.split())[:QUESTION_CHARS]
+    if not text:
+        raise QuestionError("the question is empty", 'ask one: west ask "how do I enable logging"')
+    return text
+
+
+def expression(words: Sequence[str]) -> str:
+    """Distinct terms → an FTS5 expression that matches chunks with any of them."""
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    candidate: Candidate
+    score: float  # [0, 1]
+    reasons: Reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Chunks, best first, and how much of the question they cover."""
+
+    ranked: tuple[Ranked, ...]
+    confidence: float  # [0, 1]
+
+
+def search(
+    index: Index,
+    encoder: Callable[[], Encoder | None],
+    question: str,
+    kinds: Sequence[Kind] = (),
+    weights: Weights = DEFAULT,
+    keep: Callable[[list[tuple[bytes, bytes]]], None] | None = None,
+) -> Ranking:
+    """Rank the chunks of `index` for a cleaned question.
+
+    `encoder` is called once it is needed; None means by words alone. `keep` is given the
+    vectors that had to be made, as (digest, float16 bytes).
+    """
+    words = list(dict.fromkeys(terms(question)))
+    if len(words) > QUESTION_TERMS:
+        words = sorted(words, key=index.frequency)[:QUESTION_TERMS]
+    candidates = index.search(expression(words), weights.candidates, kinds) if words else []
+    dense = None
+    model = encoder() if candidates else None
+    if model is not None:
+        dense = similarities(index, model, question, candidates, keep)
+    ranked = rank(question, candidates, dense, weights)
+    return Ranking(tuple(ranked), confidence(ranked))
+
+
+def similarities(
+    index: Index,
+    encoder: Encoder,
+    question: str,
+    candidates: Sequence[Candidate],
+    keep: Callable[[list[tuple[bytes, bytes]]], None] | None = None,
+) -> list[float]:
+    """Cosine of the question and each candidate, in [-1, 1]."""
+    import numpy as np
+
+    from zephyr_ask.corpus import encoder_text
+
+    stored = index.vectors(encoder.hash, [c.digest for c in candidates])
+    missing = {c.digest: c.id for c in candidates if c.digest not in stored}
+    texts = [encoder_text(index.chunk(chunk_id)) for chunk_id in missing.values()]
+    encoded: Any = encoder.encode([question, *texts])
+    # Through float16 whether stored or new: a rank never depends on which it was.
+    made = [(digest, row.astype(np.float16).tobytes())
+            for digest, row in zip(missing, encoded[1:], strict=True)]  # fmt: skip
+    if made and keep is not None:
+        keep(made)
+    stored.update(made)
+    rows = np.frombuffer(b"".join(stored[c.digest] for c in candidates), np.float16)
+    matrix = rows.reshape(len(candidates), -1).astype(np.float32)
+    return [float(score) for score in matrix @ encoded[0]]
+
+
+def _scaled(values: Sequence[float]) -> list[float]:
+    """To [0, 1] over the candidates; all 1 where they are equal."""
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+
+
+def rank(
+    question: str,
+    candidates: Sequence[Candidate],
+    dense: Sequence[float] | None,
+    weights: Weights = DEFAULT,
+) -> list[Ranked]:
+    """Candidates in BM25 order (best first), cosines in the same order → ranking."""
+    if not candidates:
+        return []
+    lexical = _scaled([c.bm25 for c in candidates])
+    near = _scaled(dense) if dense is not None else lexical
+    change = is_about_change(question)
+    priors = [_prior(c, change, weights) for c in candidates]
+    scores = [
+        (weights.dense * d + (1 - weights.dense) * w) * p
+        for d, w, p in zip(near, lexical, priors, strict=True)
+    ]
+    pages: dict[str, list[int]] = {}
+    for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
+        pages.setdefault(candidates[i].page, []).append(i)
+    evidence = {
+        page: weights.evidence * sum(scores[i] / 2**n for n, i in enumerate(found[1:4]))
+        for page, found in pages.items()
+    }
+    order = sorted(
+        range(len(scores)),
+        key=lambda i: (-(scores[i] + evidence[candidates[i].page]), candidates[i].file,
+                       candidates[i].start_line),
+    )  # fmt: skip
+    top = 1 + weights.evidence * 1.75  # the most that a chunk can reach
+    return [
+        Ranked(
+            candidates[i],
+            (scores[i] + evidence[candidates[i].page]) / top,
+            Reasons(
+                lexical_rank=i + 1,
+                lexical_score=lexical[i],
+                dense_score=dense[i] if dense is not None else None,
+                page_score=evidence[candidates[i].page],
+                prior=priors[i],
+            ),
+        )
+        for i in order
+    ]
+
+
+def _prior(candidate: Candidate, change: bool, weights: Weights) -> float:
+    prior = 1.0
+    if candidate.kind == "releases" and not change:
+        prior *= weights.releases
+    if candidate.copies >= COPIES:
+        prior *= weights.boilerplate
+    return prior
+
+
+def confidence(ranked: Sequence[Ranked]) -> float:
+    """How sure it is that the best of `ranked` answer the question, in [0, 1]."""
+    if not ranked:
+        return 0.0
+    best = max((r.reasons.dense_score or 0.0) for r in ranked[:5])
+    return max(0.0, min(1.0, best))
+
+
+def choose(ranked: Sequence[Ranked], count: int, of_a_page: int = 2) -> list[Ranked]:
+    """The first `count` chunks, at most `of_a_page` from one page."""
+    taken: dict[str, int] = {}
+    chosen = []
+    for entry in ranked:
+        page = entry.candidate.page
+        if taken.get(page, 0) < of_a_page:
+            taken[page] = taken.get(page, 0) + 1
+            chosen.append(entry)
+        if len(chosen) == count:
+            break
+    return chosen

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nouns of this program, in the order in which data flows, and its errors.
+
+Everything here is a frozen value. Lines are 1-based and inclusive; paths are POSIX
+and relative to the zephyr folder; scores lie in [0, 1] and higher is nearer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Kind = Literal["doc", "samples", "boards", "releases"]
+KINDS: tuple[Kind, ...] = ("doc", "samples", "boards", "releases")
+
+BlockKind = Literal["prose", "code", "row", "item"]
+
+# A chunk's text. MiniLM reads 256 word pieces, about 1,000 characters of prose; at 1,600 the
+# tail is read by the words' ranking only, and a section stays whole more often.
+CHUNK_CHARS = 1600
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Which Zephyr the answers come from; what git cannot tell is None."""
+
+    version: str  # "4.1.99", from the VERSION file
+    commit: str | None  # full hash
+    modified: bool | None  # tracked files differ from the commit
+    path: str  # absolute path of the zephyr folder
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The smallest piece of a page that is not cut in two where it fits."""
+
+    path: str  # the file in which the lines stand: an included file's own path
+    start_line: int
+    end_line: int
+    text: str  # readable Markdown, no reStructuredText markup left; "" if `rule` says why
+    kind: BlockKind = "prose"
+    rule: str = ""  # why these lines are not searched: "navigation", "comment", …
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands beneath it, up to the next heading of any level."""
+
+    heading: tuple[str, ...]  # from below the page title down to this section; () is the page's top
+    anchor: str | None  # the published page's id for it, without "#"
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One published page, as parsed."""
+
+    path: str
+    title: str
+    kind: Kind
+    sections: tuple[Section, ...]
+    includes: tuple[str, ...] = ()  # other files of the tree that the text was made from
+    note: str | None = None  # what went wrong while parsing, in one line
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit of retrieval: consecutive lines of one file under one heading."""
+
+    path: str  # the file in which the lines stand
+    start_line: int
+    end_line: int
+    page: str  # the published page that shows them; equals path unless included
+    title: str
+    heading: tuple[str, ...]
+    anchor: str | None
+    kind: Kind
+    text: str  # readable Markdown, at most chunking.CHUNK_CHARS characters
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why a hit stands where it stands."""
+
+    lexical_rank: int | None  # 1-based rank among the words' candidates
+    lexical_score: float  # BM25 scaled to [0, 1] over the candidates
+    dense_score: float | None  # cosine in [-1, 1]; None without a model
+    page_score: float  # what the page's other candidates added
+    prior: float  # product of the weights of kind and boilerplate
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked chunk with its source lines, as shown to a person: a passage."""
+
+    rank: int  # 1-based
+    chunk: Chunk
+    source: str  # the file's own lines start_line..end_line
+    url: str  # the published page with the section's anchor
+    score: float  # [0, 1]
+    reasons: Reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question got: ranked passages, or the nearest ones and abstained."""
+
+    question: str
+    revision: Revision
+    hits: tuple[Hit, ...]
+    abstained: bool
+    confidence: float  # [0, 1]; abstained where it is under the threshold
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # talk for stderr: no model, a page that did not parse, …
+
+
+class Progress(Protocol):
+    """Receives how far a long job is; `total` and `done` count `unit`s."""
+
+    def __call__(self, stage: str, done: int, total: int, unit: str) -> None: ...
+
+
+def silent(stage: str, done: int, total: int, unit: str) -> None:
+    """A Progress that shows nothing."""
+
+
+class AskError(Exception):
+    """What a person can act on: what failed and where, and what to try next.
+
+    AskError
+    ├── WorkspaceError   no zephyr, no doc/, nothing to read
+    ├── SettingError     a bad ask.* setting or option value
+    ├── QuestionError    a question that cannot be searched for
+    ├── IndexFailure     the index can be neither read nor made
+    └── ModelError       the encoder's model is missing, broken or not fetched
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class WorkspaceError(AskError):
+    """No zephyr, or no documentation in it."""
+
+
+class SettingError(AskError):
+    """A setting or an option has a value that means nothing."""
+
+
+class QuestionError(AskError):
+    """A question that cannot be searched for."""
+
+
+class IndexFailure(AskError):
+    """The index can be neither read nor made."""
+
+
+class ModelError(AskError):
+    """The encoder's model is missing, broken or could not be fetched."""

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which zephyr, which revision, which files, where the cache is, where a page is published."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from zephyr_ask.types import Revision, WorkspaceError
+
+# The folders whose pages Zephyr's documentation build publishes, now or in a release that
+# `west ask` reads (tests/ was published up to 3.x).
+PAGE_ROOTS = ("doc", "samples", "boards", "snippets", "tests")
+
+# Files below these folders that are not documentation, each by its name.
+_NOT_PAGES = re.compile(
+    r"""(^|/)404\.rst$            # the page for pages that do not exist
+      | ^doc/index-tex\.rst$      # the table of contents of the PDF: doc/index.rst says the same
+      | ^doc/_[^/]*/              # the build's own machinery and templates
+      | (^|/)_?templates?/        # skeletons that authors copy
+      | (^|/)requirements[^/]*\.rst$  # lists of Python packages
+    """,
+    re.VERBOSE,
+)
+_PUBLISHED = "https://docs.zephyrproject.org"
+
+
+def is_page(path: str) -> bool:
+    """Whether `path` (POSIX, relative to zephyr) is a page of the documentation."""
+    return path.endswith(".rst") and not _NOT_PAGES.search(path)
+
+
+Stat = tuple[int, int, int]  # size, mtime_ns, ctime_ns; (-1, -1, -1): absent
+ABSENT: Stat = (-1, -1, -1)
+
+
+def stat_of(path: str) -> Stat:
+    """Of a regular file; anything else counts as absent."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    if not stat.S_ISREG(found.st_mode):
+        return ABSENT
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 with or without a BOM; other bytes become U+FFFD; any newline becomes "\\n"."""
+    text = data.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A zephyr folder and the folders in which its index may be kept, best first."""
+
+    base: Path
+    topdir: Path | None
+    caches: tuple[Path, ...]
+
+    @property
+    def key(self) -> str:
+        """Names this checkout inside a cache folder: the same after the workspace moved."""
+        name = str(self.base)
+        if self.topdir is not None and self.base.is_relative_to(self.topdir):
+            name = self.base.relative_to(self.topdir).as_posix()
+        return hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:8]
+
+
+def find(
+    environ: Mapping[str, str], topdir: Path | None, projects: Iterable[Path] = ()
+) -> Workspace:
+    """The zephyr that west chose (ZEPHYR_BASE), or else the project that looks like it.
+
+    Raises WorkspaceError if there is none, or if its documentation is not there.
+    """
+    named = environ.get("ZEPHYR_BASE", "")
+    if named:
+        base = Path(named).expanduser()
+    else:
+        base = next((p for p in projects if _looks_like_zephyr(p)), Path())
+        if base == Path():
+            raise WorkspaceError(
+                "no zephyr in this workspace" if topdir else "not in a west workspace",
+                "name the folder: west config zephyr.base <path>"
+                if topdir
+                else "name the folder: export ZEPHYR_BASE=<path to zephyr>",
+            )
+    base = Path(os.path.abspath(base))
+    _check(base, "ZEPHYR_BASE" if named else "the workspace's zephyr")
+    inside = [topdir / ".west" / "ask"] if topdir else []
+    return Workspace(base, topdir, (*inside, user_cache(environ) / "index"))
+
+
+def _looks_like_zephyr(path: Path) -> bool:
+    return all((path / name).exists() for name in ("VERSION", "doc", "west.yml"))
+
+
+def _check(base: Path, what: str) -> None:
+    if not base.is_dir():
+        raise WorkspaceError(
+            f"{what} is {base}, which is not a folder",
+            "name the right one: west config zephyr.base <path>",
+        )
+    if not (base / "VERSION").is_file():
+        raise WorkspaceError(
+            f"{what} is {base}, which has no VERSION file: it is not a zephyr checkout",
+            "name the right one: west config zephyr.base <path>",
+        )
+    if not (base / "doc" / "index.rst").is_file():
+        raise WorkspaceError(
+            f"{base} has no doc/index.rst: its documentation is not checked out",
+            f"in a sparse checkout add it: git -C {base} sparse-checkout add doc samples boards",
+        )
+
+
+def user_cache(environ: Mapping[str, str]) -> Path:
+    """The user's cache folder for this program; it may not exist yet."""
+    if sys.platform == "win32":
+        root = environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = str(Path.home() / "Library" / "Caches")
+    else:
+        root = environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "west-ask"
+
+
+def version(base: Path) -> str:
+    """ "4.1.99", "4.2.0-rc1": what the VERSION file says, or "unknown"."""
+    try:
+        text = (base / "VERSION").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "unknown"
+    values = dict(re.findall(r"^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)[ \t]*$", text, re.MULTILINE))
+    parts = [values.get(name, "") for name in ("VERSION_MAJOR", "VERSION_MINOR", "PATCHLEVEL")]
+    if not all(part.isdigit() for part in parts):
+        return "unknown"
+    extra = values.get("EXTRAVERSION", "")
+    return ".".join(parts) + (f"-{extra}" if extra else "")
+
+
+def page_url(version: str, page: str, anchor: str | None) -> str:
+    """Where docs.zephyrproject.org publishes a page of this version.
+
+    A release has its own copy; everything between releases (x.y.99, -rcN) is "latest".
+    """
+    match = re.fullmatch(r"\d+\.\d+\.(\d+)", version)
+    edition = version if match and int(match[1]) < 99 else "latest"
+    name = page.removeprefix("doc/").removesuffix(".rst")
+    return f"{_PUBLISHED}/{edition}/{name}.html" + (f"#{anchor}" if anchor else "")
+
+
+class GitProbe:
+    """Asks git about the revision while other work goes on; `revision` collects the answer."""
+
+    def __init__(self, base: Path) -> None:
+        self._base = base
+        self._head = self._start("rev-parse", "--show-prefix", "HEAD")
+        self._status = self._start("status", "--porcelain", "--untracked-files=no")
+
+    def _start(self, *arguments: str) -> subprocess.Popen[str] | None:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        environ.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+        try:
+            return subprocess.Popen(
+                ["git", "-c", "core.fsmonitor=false", "-C", str(self._base), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                errors="replace",
+                env=environ,
+            )
+        except OSError:  # no git, or not to be run
+            return None
+
+    @staticmethod
+    def _output(process: subprocess.Popen[str] | None) -> str | None:
+        if process is None:
+            return None
+        output, _ = process.communicate()
+        return output if process.returncode == 0 else None
+
+    def revision(self, untracked: bool = False) -> Revision:
+        """`untracked`: pages are indexed that git does not know. Waits for git."""
+        commit: str | None = None
+        modified: bool | None = None
+        head = self._output(self._head)
+        status = self._output(self._status)
+        if head is not None:
+            prefix, _, rest = head.partition("\n")
+            if not prefix:  # else zephyr is a folder of some other repository
+                commit = rest.strip() or None
+        if commit is not None and status is not None:
+            modified = bool(status.strip()) or untracked
+        return Revision(version(self._base), commit, modified, str(self._base))
+
+
+def untracked_pages(base: Path, pages: Iterable[str]) -> bool:
+    """Whether any of `pages` is unknown to git; False where git cannot tell."""
+    try:
+        result = subprocess.run(
+            ["git", "-C", str(base), "ls-files", "-z", "--", *PAGE_ROOTS],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    if result.returncode != 0:
+        return False
+    known = set(result.stdout.decode("utf-8", errors="surrogateescape").split("\0"))
+    return any(page not in known for page in pages)
