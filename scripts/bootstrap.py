@@ -165,19 +165,24 @@ def enclosing(start: Path) -> Path | None:
 def demo(environment: Environment) -> Path:
     """A workspace of the project's own pages, with the command registered."""
     zephyr, stamp = DEMO / "zephyr", DEMO / "made-from"
-    key = tree_hash(MINIATURE)
-    if not (stamp.is_file() and stamp.read_text(encoding="utf-8") == key and zephyr.is_dir()):
-        say(f"no Zephyr here: making a small workspace in {DEMO}")
-        shutil.rmtree(zephyr, ignore_errors=True)
-        shutil.copytree(MINIATURE, zephyr)
-        commit(zephyr)
-        (DEMO / ".west").mkdir(exist_ok=True)
-        (DEMO / ".west" / "config").write_text(
-            "[manifest]\npath = zephyr\nfile = west.yml\n\n[zephyr]\nbase = zephyr\n",
-            encoding="utf-8",
-        )
-        stamp.write_text(key, encoding="utf-8")
+    key = f"{ROOT} {tree_hash(MINIATURE)}"  # a moved checkout's demo links to where it was
+    if zephyr.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == key:
+        return DEMO
+    say(f"no Zephyr here: making a small workspace in {DEMO}")
+    stamp.unlink() if stamp.exists() else None
+    shutil.rmtree(zephyr, ignore_errors=True)
+    shutil.copytree(MINIATURE, zephyr)
+    commit(zephyr)
+    link = DEMO / "west-ask"
+    if link.is_symlink():
+        link.unlink()
+    (DEMO / ".west").mkdir(exist_ok=True)
+    (DEMO / ".west" / "config").write_text(
+        "[manifest]\npath = zephyr\nfile = west.yml\n\n[zephyr]\nbase = zephyr\n",
+        encoding="utf-8",
+    )
     register(environment, DEMO)
+    stamp.write_text(key, encoding="utf-8")
     return DEMO
 
 

@@ -90,16 +90,6 @@ def same(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def parsed(text: str, where: Path) -> configparser.ConfigParser:
-    """The settings as west parses them."""
-    parser = configparser.ConfigParser(allow_no_value=True)
-    try:
-        parser.read_string(text)
-    except configparser.Error as err:
-        raise Refused(f"{where}: {err}", "Repair this file; west cannot read it either.") from err
-    return parser
-
-
 def value_of(line: str) -> str:
     """The value that a line `file = VALUE` sets."""
     return re.split(r"[=:]", line, maxsplit=1)[1].strip()
@@ -155,16 +145,13 @@ def read_workspace(topdir: Path) -> Workspace:
     config = Path(os.environ.get("WEST_CONFIG_LOCAL") or topdir / ".west" / "config")
     if not config.is_file():
         raise Refused(f"{config} is missing: this workspace is not complete.", "Try: west init")
+    settings = configparser.ConfigParser(allow_no_value=True)  # as west parses it
     try:
         with config.open(encoding="utf-8", newline="") as stream:
             text = stream.read()
-    except UnicodeDecodeError as err:
-        raise Refused(f"{config} is not UTF-8.", "Save it as UTF-8.") from err
-    settings = parsed(text, config)
-    try:
+        settings.read_string(text)
         path = settings.get("manifest", "path", fallback="")
-        settings.get("manifest", "file", fallback="")
-    except configparser.Error as err:  # a lone %
+    except (UnicodeDecodeError, configparser.Error) as err:
         raise Refused(f"{config}: {err}", "Repair this file; west cannot read it either.") from err
     if not path:
         raise Refused(f"{config} sets no manifest.path.", "Try: west config manifest.path zephyr")
@@ -239,21 +226,17 @@ def wrapper_setting(workspace: Workspace) -> str:
 
     Behind a link `..` is the parent of the link's target, so there it is absolute.
     """
-    repo = os.path.realpath(workspace.repo)
-    plain = os.path.normpath(Path(os.path.realpath(workspace.topdir), _inside(workspace)))
+    top, repo = os.path.realpath(workspace.topdir), os.path.realpath(workspace.repo)
     wrapper = str(workspace.wrapper)
-    if repo == plain:
-        wrapper = os.path.relpath(os.path.realpath(wrapper), repo)
+    written = os.path.relpath(workspace.repo, workspace.topdir)
+    if repo == os.path.normpath(os.path.join(top, written)):
+        wrapper = os.path.relpath(os.path.join(top, WRAPPER), repo)
     if "%" in wrapper:
         raise Refused(
             f"west cannot keep a path with % in its settings: {wrapper}",
             f"Rename that folder, or make {workspace.repo} a folder instead of a link.",
         )
     return Path(wrapper).as_posix()
-
-
-def _inside(workspace: Workspace) -> str:
-    return os.path.relpath(workspace.repo, workspace.topdir)
 
 
 def wrapper_text(real: str, path: str, checkout: Path, remembered: str) -> str:
@@ -370,7 +353,11 @@ def register(workspace: Workspace, checkout: Path, dry_run: bool = False) -> lis
         if provides_ask(workspace.topdir):
             return [f"west ask is there already, from the manifest of {workspace.topdir}"]
     if dry_run:
-        return describe(workspace, plan, checkout)
+        return [
+            *([f"Would link {plan.link} -> {checkout}"] if plan.link else []),
+            f"Would write {workspace.wrapper}:\n{plan.wrapper_text}"
+            f"Would set in {workspace.config}: file = {wrapper_setting(workspace)}",
+        ]
     apply(workspace, plan, checkout)
     if provides_ask(workspace.topdir) is False:
         undo(read_workspace(workspace.topdir))
@@ -381,19 +368,9 @@ def register(workspace: Workspace, checkout: Path, dry_run: bool = False) -> lis
     return [
         f"west ask is registered in {workspace.topdir}",
         f"manifest.file = {wrapper_setting(workspace)} (imports the manifest used so far)",
-        f"Before you delete {checkout}, run: {undo_command(workspace.topdir)}",
+        f"Before you delete {checkout}, run:",
+        f'  python3 "{Path(__file__).resolve()}" --undo --workspace "{workspace.topdir}"',
     ]
-
-
-def describe(workspace: Workspace, plan: Plan, checkout: Path) -> list[str]:
-    lines = [f"Would link {plan.link} -> {checkout}"] if plan.link else []
-    lines += [f"Would write {workspace.wrapper}:", plan.wrapper_text.rstrip()]
-    return [*lines, f"Would set in {workspace.config}: file = {wrapper_setting(workspace)}"]
-
-
-def undo_command(topdir: Path) -> str:
-    script = Path(__file__).resolve()
-    return f'python3 "{script}" --undo --workspace "{topdir}"'
 
 
 def clone_url() -> str:

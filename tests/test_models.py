@@ -50,9 +50,8 @@ def resolved(bert: Path, cache: Path) -> Model:
     return model
 
 
-def python(
-    code: str, env: dict[str, str] | None = None, **options: object
-) -> subprocess.Popen[str]:
+def python(code: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """Starts a process that sees neither the real package nor this user's HF_* settings."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     head = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path\n"
     head += "from zephyr_ask import models; models.PACKAGE = 'no_such_package_of_a_model'\n"
@@ -63,7 +62,6 @@ def python(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **options,  # type: ignore[call-overload]
     )
 
 
@@ -267,6 +265,15 @@ def test_kill_while_preparing(bert: Path, tmp_path: Path, step: int) -> None:
     os.utime(left, (long_ago, long_ago))
     assert models.verify(resolved(bert, cache))
     assert not left.exists()
+
+
+@pytest.mark.parametrize("name", ["with space", "Übung", "link"])
+def test_cache_in_an_odd_place(bert: Path, tmp_path: Path, name: str) -> None:
+    cache = tmp_path / name
+    if name == "link":
+        (tmp_path / "far").mkdir()
+        cache.symlink_to(tmp_path / "far", target_is_directory=True)
+    assert Encoder(resolved(bert, cache)).encode(TEXTS).shape == (len(TEXTS), 32)
 
 
 @LINUX

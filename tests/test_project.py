@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pykwalify.core
 import pytest
@@ -263,6 +265,31 @@ def test_an_old_python_is_told_so() -> None:
     for name in ("west_ask.py", "bootstrap.py", "register.py"):
         text = (ROOT / "scripts" / name).read_text(encoding="utf-8")
         ast.parse(text, name, feature_version=(3, 7))
+
+
+def load_script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_bootstrap_passes_on_what_is_not_its_own() -> None:
+    parse = load_script("bootstrap").parse
+    options, words = parse(["ask", "--workspace", "there", "-k", "3", "how", "--json"])
+    assert (options.workspace, options.register) == (Path("there"), False)
+    assert words == ["-k", "3", "how", "--json"]
+    assert parse(["ask", "--register", "--", "--register"])[1] == ["--register"]
+    assert parse(["test", "-k", "chunk"])[1] == ["-k", "chunk"]
+
+
+def test_bootstrap_leaves_foreign_folders_alone(tmp_path: Path) -> None:
+    bootstrap = load_script("bootstrap")
+    (tmp_path / "letters").write_text("dear", encoding="utf-8")
+    with pytest.raises(bootstrap.Failed, match="no virtual environment"):
+        bootstrap.Environment(tmp_path).make()
+    assert (tmp_path / "letters").is_file()
 
 
 # ---- the README -------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from zephyr_ask.types import CHUNK_CHARS, Block, Chunk, Document, Section
 
 _TIGHT = ("row", "item")  # consecutive ones are joined without a blank line between
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_PROSE_WORDS = 2  # "west flash" is worth finding; "0x00 0x01" is not
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ALNUM_SHARE = 0.3  # of what is not blank; drawings and rulers lie below, pin tables above
 
 
 class Dropped(NamedTuple):
@@ -64,13 +64,15 @@ def chunk(
 
 
 def _is_prose(text: str) -> bool:
-    """At least two words of letters, or one in code or of an identifier's length.
+    """A word of two letters or more, and not mostly punctuation.
 
-    Commands, option tables and one-line sections pass; rulers, hex dumps and bare
-    numbers do not.
+    Commands, option tables, `TX = P0.8` and one-word sections pass; rulers, drawings,
+    hex dumps and bare numbers do not.
     """
-    words = _WORD.findall(text)
-    return len(words) >= _PROSE_WORDS or any(len(word) >= 6 for word in words)
+    solid = "".join(text.split())
+    if sum(map(str.isalnum, solid)) < _ALNUM_SHARE * len(solid):
+        return False
+    return _WORD.search(text) is not None
 
 
 def _groups(
@@ -80,11 +82,11 @@ def _groups(
     group: list[Block] = []
     size = 0
     for block in blocks:
-        same = group and group[-1].path == block.path and group[-1].end_line <= block.start_line
-        overlap = group and group[-1].path == block.path and group[-1].end_line == block.start_line
         source = _source_size(block, files.get(block.path, ()))
         cost = max(len(block.text) + 2, source)
-        if group and (not (same or overlap) or size + cost > CHUNK_CHARS):
+        # Two blocks of one directive (a caption and its code) share their lines.
+        goes_on = group and group[-1].path == block.path and group[-1].start_line <= block.start_line
+        if group and (not goes_on or size + cost > CHUNK_CHARS):
             yield group
             group, size = [], 0
         group.append(block)

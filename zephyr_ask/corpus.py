@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
+import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from zephyr_ask.types import Chunk, Kind
+from zephyr_ask.types import KINDS, Chunk
 from zephyr_ask.workspace import ABSENT, PAGE_ROOTS, Stat, is_page, stat_of
 
 # A file written this shortly before it was looked at may be written again without a change
@@ -113,26 +116,44 @@ def walk(base: Path) -> tuple[dict[str, tuple[int, int]], dict[str, Stat]]:
     return folders, {path: status for path, status in pages.items() if status != ABSENT}
 
 
-@dataclass(frozen=True, slots=True)
-class PageRecord:
-    """What the index keeps of a page; made by a worker process, so plain data throughout."""
+class PageRecord(NamedTuple):
+    """What the index keeps of a page. Comes from a worker process, so plain tuples throughout:
+    dataclasses take five times as long to send."""
 
     path: str
     status: Stat  # taken before the page was read
     digest: bytes  # of the page's bytes, 16 bytes
     title: str
-    kind: Kind
     note: str | None
     used: tuple[tuple[str, Stat, bytes | None], ...]  # included files; None: could not be read
-    chunks: tuple[ChunkRecord, ...]
+    chunks: list[ChunkRecord]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRecord:
-    chunk: Chunk
-    terms: tuple[str, str, str]  # of title, heading and text, separated by spaces
+class ChunkRecord(NamedTuple):
+    """A row of the index's chunks, and the terms to find it by."""
+
+    kind: int  # index into types.KINDS
+    file: str
+    start_line: int
+    end_line: int
+    heading: str  # JSON list
+    anchor: str | None
+    text: bytes  # packed
     digest: bytes  # of `encoder_text`, 16 bytes
     signature: int  # of the text without names and numbers, 63 bits: equal in boilerplate
+    terms: tuple[str, str, str]  # of title, heading path and text, separated by spaces
+
+
+def pack(text: str) -> bytes:
+    return zlib.compress(text.encode(errors="surrogatepass"), 6)
+
+
+def unpack(data: bytes) -> str:
+    """Raises ValueError for what `pack` did not make."""
+    try:
+        return zlib.decompress(data).decode(errors="surrogatepass")
+    except (zlib.error, TypeError) as error:
+        raise ValueError(str(error)) from error
 
 
 def encoder_text(chunk: Chunk) -> str:
@@ -148,14 +169,13 @@ def chunk_digest(chunk: Chunk) -> bytes:
     return digest_of(encoder_text(chunk).encode(errors="surrogatepass"))
 
 
-_VARIABLE = re.compile(r"`[^`]*`|\S*[\d_/]\S*")
-_LETTERS = re.compile(r"[a-z]+")
+_PLAIN_WORD = re.compile(r"(?<![\w/`.-])[a-z]{2,}(?![\w/`-])")
 
 
 def signature(chunk: Chunk) -> int:
-    """Equal for texts that differ in code, numbers and the words of the title only."""
-    own = set(_LETTERS.findall(chunk.title.lower()))
-    words = (w for w in _LETTERS.findall(_VARIABLE.sub(" ", chunk.text.lower())) if w not in own)
+    """Equal for texts that differ in code, names, numbers and the words of the title only."""
+    own = set(re.findall(r"[a-z]+", chunk.title.lower()))
+    words = [w for w in _PLAIN_WORD.findall(chunk.text.lower()) if w not in own]
     return int.from_bytes(digest_of(" ".join(words).encode())[:8], "big") >> 1
 
 
@@ -175,34 +195,27 @@ def _read_page(base: Path, path: str) -> PageRecord:
         data = Path(place).read_bytes()
     except OSError as error:
         note = f"{path}: left out, since it cannot be read: {error.strerror}"
-        return PageRecord(path, status, b"", path, "doc", note, (), ())
+        return PageRecord(path, status, b"", path, note, (), [])
     document, reader = read(base, path, data)
     chunks, _ = chunk(document, reader.files)
     title = " ".join(terms(document.title))
-    headings: dict[tuple[str, ...], str] = {}
+    headings: dict[tuple[str, ...], tuple[str, str]] = {}
     records = []
     for piece in chunks:
         if piece.heading not in headings:
-            headings[piece.heading] = " ".join(terms(" ".join(piece.heading)))
-        body = " ".join(terms(piece.text))
+            words = " ".join(terms(" ".join(piece.heading)))
+            headings[piece.heading] = json.dumps(piece.heading, ensure_ascii=False), words
+        heading, above = headings[piece.heading]
         records.append(
-            ChunkRecord(
-                piece, (title, headings[piece.heading], body), chunk_digest(piece), signature(piece)
-            )
-        )
-    return PageRecord(
-        path=path,
-        status=status,
-        digest=digest_of(data),
-        title=document.title,
-        kind=document.kind,
-        note=document.note,
-        used=tuple(
-            (name, found, None if content is None else digest_of(content))
-            for name, (found, content) in sorted(reader.used.items())
-        ),
-        chunks=tuple(records),
+            ChunkRecord(KINDS.index(piece.kind), piece.path, piece.start_line, piece.end_line,
+                        heading, piece.anchor, pack(piece.text), chunk_digest(piece),
+                        signature(piece), (title, above, " ".join(terms(piece.text))))
+        )  # fmt: skip
+    used = tuple(
+        (name, found, None if content is None else digest_of(content))
+        for name, (found, content) in sorted(reader.used.items())
     )
+    return PageRecord(path, status, digest_of(data), document.title, document.note, used, records)
 
 
 def read_in_parallel(
@@ -222,11 +235,20 @@ def read_in_parallel(
     # spawn: the same on every system, and safe beside the encoder's threads.
     pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_start_worker)
     try:
-        jobs = [pool.submit(read_pages, base, batch) for batch in batches]
+        jobs = [pool.submit(_work, base, batch) for batch in batches]
         for job in as_completed(jobs):
             yield job.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _work(base: Path, paths: list[str]) -> list[PageRecord]:
+    import gc
+
+    records = read_pages(base, paths)
+    gc.collect()
+    gc.freeze()  # what is left are modules and caches
+    return records
 
 
 def _start_worker() -> None:
@@ -237,8 +259,9 @@ def _start_worker() -> None:
     from multiprocessing import connection, parent_process
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A doctree is one big cycle: the collector's default pace costs a fifth of the time.
-    gc.set_threshold(100_000, 20, 20)
+    # A doctree is one big cycle, and looking for cycles at the default pace costs a fifth of
+    # the time: `_work` looks once a batch.
+    gc.disable()
     parent = parent_process()
 
     def watch() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zephyr_ask.analyzer import terms
+from zephyr_ask.analyzer import names, question_terms, terms
 from zephyr_ask.index import Candidate, Index
 from zephyr_ask.types import Kind, QuestionError, Reasons
 
@@ -29,13 +29,31 @@ class Weights:
 
     candidates: int = 100  # chunks that the words choose
     dense: float = 0.7  # share of the encoder's score; the rest is the words'
-    releases: float = 0.8  # factor for release notes, unless the question is about a change
-    boilerplate: float = 0.8  # factor for text that stands on COPIES pages or more
     evidence: float = 0.2  # share of the page's next candidates' scores that its best gets
+    page: float = 0.3  # weight of the words' score of the whole page
+    name: float = 0.2  # what a chunk gains that holds a rare name of the question
+    releases: float = 0.8  # factor for release notes, unless the question is about a change
+    boards: float = 0.85  # factor for a board that the question does not name
+    boilerplate: float = 0.9  # factor for text that stands on COPIES pages or more
 
 
-COPIES = 8
 DEFAULT = Weights()
+COPIES = 3  # pages with the same text, names and numbers aside: it explains none of them
+RARE = 50  # chunks; a name that more of them hold tells them apart no better than a word
+BOARD_WORD_CHARS = 4  # shorter words are in too many boards' names
+PAGES = 400  # pages whose whole text is scored
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a question is searched with."""
+
+    terms: tuple[str, ...]  # distinct
+    rare: frozenset[int]  # chunks that hold a rare name of the question
+    board_words: tuple[str, ...]  # words that can name a board
+    change: bool  # it is about a version or a change
+    pages: dict[str, float]  # page → BM25 of its whole text
+
 
 # A question about a version or a change is answered by release notes.
 _CHANGE = re.compile(
@@ -67,9 +85,34 @@ def clean(question: str) -> str:
     return text
 
 
+def seek(index: Index, question: str) -> Sought:
+    """Look up what ranking needs to know of a cleaned question."""
+    words = question_terms(question, lambda term: bool(index.holders(term, 1)))
+    if len(words) > QUESTION_TERMS:
+        words = sorted(words, key=index.frequency)[:QUESTION_TERMS]
+    rare: set[int] = set()
+    for name in names(question):
+        found = index.holders(name, RARE + 1)
+        if len(found) <= RARE:
+            rare.update(found)
+    board_words = tuple(
+        word
+        for word in words
+        if len(word) >= BOARD_WORD_CHARS
+        and (any(c.isdigit() for c in word) or len(index.holders(word, RARE + 1)) <= RARE)
+    )
+    return Sought(
+        terms=tuple(words),
+        rare=frozenset(rare),
+        board_words=board_words,
+        change=is_about_change(question),
+        pages=index.page_scores(expression(words), PAGES) if words else {},
+    )
+
+
 def expression(words: Sequence[str]) -> str:
-    """Distinct terms → an FTS5 expression that matches chunks with any of them."""
-    return " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+    """Distinct terms → an FTS5 expression that matches what holds any of them."""
+    return " OR ".join(f'"{word}"' for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +143,15 @@ def search(
     `encoder` is called once it is needed; None means by words alone. `keep` is given the
     vectors that had to be made, as (digest, float16 bytes).
     """
-    words = list(dict.fromkeys(terms(question)))
-    if len(words) > QUESTION_TERMS:
-        words = sorted(words, key=index.frequency)[:QUESTION_TERMS]
-    candidates = index.search(expression(words), weights.candidates, kinds) if words else []
+    sought = seek(index, question)
+    candidates: list[Candidate] = []
+    if sought.terms:
+        candidates = index.search(expression(sought.terms), weights.candidates, kinds)
     dense = None
     model = encoder() if candidates else None
     if model is not None:
         dense = similarities(index, model, question, candidates, keep)
-    ranked = rank(question, candidates, dense, weights)
+    ranked = rank(sought, candidates, dense, weights)
     return Ranking(tuple(ranked), confidence(ranked))
 
 
@@ -146,7 +189,7 @@ def _scaled(values: Sequence[float]) -> list[float]:
 
 
 def rank(
-    question: str,
+    sought: Sought,
     candidates: Sequence[Candidate],
     dense: Sequence[float] | None,
     weights: Weights = DEFAULT,
@@ -156,34 +199,27 @@ def rank(
         return []
     lexical = _scaled([c.bm25 for c in candidates])
     near = _scaled(dense) if dense is not None else lexical
-    change = is_about_change(question)
-    priors = [_prior(c, change, weights) for c in candidates]
-    scores = [
+    priors = [_prior(c, sought, weights) for c in candidates]
+    own = [
         (weights.dense * d + (1 - weights.dense) * w) * p
         for d, w, p in zip(near, lexical, priors, strict=True)
     ]
-    pages: dict[str, list[int]] = {}
-    for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
-        pages.setdefault(candidates[i].page, []).append(i)
-    evidence = {
-        page: weights.evidence * sum(scores[i] / 2**n for n, i in enumerate(found[1:4]))
-        for page, found in pages.items()
-    }
+    added = _page_scores(candidates, own, sought, weights)
     order = sorted(
-        range(len(scores)),
-        key=lambda i: (-(scores[i] + evidence[candidates[i].page]), candidates[i].file,
-                       candidates[i].start_line),
+        range(len(own)),
+        key=lambda i: (-(own[i] + added[candidates[i].page]), candidates[i].file,
+                       candidates[i].start_line, candidates[i].page),
     )  # fmt: skip
-    top = 1 + weights.evidence * 1.75  # the most that a chunk can reach
+    most = (1 + weights.name) * (1 + 1.75 * weights.evidence) + weights.page
     return [
         Ranked(
             candidates[i],
-            (scores[i] + evidence[candidates[i].page]) / top,
+            (own[i] + added[candidates[i].page]) / most,
             Reasons(
                 lexical_rank=i + 1,
                 lexical_score=lexical[i],
                 dense_score=dense[i] if dense is not None else None,
-                page_score=evidence[candidates[i].page],
+                page_score=added[candidates[i].page],
                 prior=priors[i],
             ),
         )
@@ -191,13 +227,49 @@ def rank(
     ]
 
 
-def _prior(candidate: Candidate, change: bool, weights: Weights) -> float:
+def _page_scores(
+    candidates: Sequence[Candidate], own: Sequence[float], sought: Sought, weights: Weights
+) -> dict[str, float]:
+    """What each page adds to its chunks: its other candidates, and its words as a whole."""
+    found: dict[str, list[float]] = {}
+    kinds = {c.page: c.kind for c in candidates}
+    for candidate, score in zip(candidates, own, strict=True):
+        found.setdefault(candidate.page, []).append(score)
+    lowest = min(sought.pages.values(), default=0.0)
+    whole = [sought.pages.get(page, lowest) for page in found]
+    added = {}
+    for (page, scores), words in zip(found.items(), _scaled(whole), strict=True):
+        scores.sort(reverse=True)
+        # The second counts whole, the third half, the fourth a quarter.
+        added[page] = weights.evidence * sum(s / 2**n for n, s in enumerate(scores[1:4]))
+        factor = weights.releases if kinds[page] == "releases" and not sought.change else 1.0
+        added[page] += weights.page * words * factor
+    return added
+
+
+def _prior(candidate: Candidate, sought: Sought, weights: Weights) -> float:
     prior = 1.0
-    if candidate.kind == "releases" and not change:
+    if candidate.kind == "releases" and not sought.change:
         prior *= weights.releases
+    if candidate.kind == "boards" and not _names_board(sought, candidate):
+        prior *= weights.boards
     if candidate.copies >= COPIES:
         prior *= weights.boilerplate
+    if candidate.id in sought.rare:
+        prior *= 1 + weights.name
     return prior
+
+
+def _names_board(sought: Sought, candidate: Candidate) -> bool:
+    """Whether a word of the question stands in a board's title or path."""
+    if not sought.board_words:
+        return False
+    own = {*terms(candidate.title), *terms(candidate.page)}
+    together = " ".join(own)
+    return any(
+        word in own or (word in together and any(c.isdigit() for c in word))
+        for word in sought.board_words
+    )
 
 
 def confidence(ranked: Sequence[Ranked]) -> float:

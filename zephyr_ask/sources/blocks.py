@@ -63,10 +63,7 @@ class Writer:
         return blocks
 
     def _node(self, node: Any, span: Span) -> list[Block]:
-        for kind, rule in _RULES.items():
-            if isinstance(node, kind):
-                return [_block(span, "", rule=rule)]
-        rule = getattr(node, "rule", None)
+        rule = _RULES.get(type(node)) or getattr(node, "rule", None)
         if rule:
             return [_block(span, "", rule=rule)]
         foreign = getattr(node, "foreign", None)
@@ -185,7 +182,9 @@ class Writer:
 
     def markdown(self, node: Any) -> str:
         """Markdown of a node and all that is in it; "" for what has no text."""
-        if getattr(node, "rule", None) or isinstance(node, tuple(_RULES)):
+        if isinstance(node, nodes.paragraph):  # by far the most
+            return _stripped(node.astext())
+        if type(node) in _RULES or getattr(node, "rule", None):
             return ""
         if isinstance(node, (nodes.literal_block, nodes.doctest_block, nodes.math_block)):
             fence = "````" if "```" in node.astext() else "```"
@@ -204,8 +203,8 @@ class Writer:
         if isinstance(node, (nodes.footnote, nodes.citation)):
             label = node[0].astext() if node.children else ""
             return f"[{label}] " + "\n\n".join(self.markdown(c) for c in node.children[1:])
-        if isinstance(node, (nodes.Text, nodes.paragraph, nodes.title, nodes.term, nodes.attribution)):
-            return "\n".join(line.rstrip() for line in node.astext().split("\n"))
+        if isinstance(node, (nodes.Text, nodes.title, nodes.term, nodes.attribution)):
+            return _stripped(node.astext())
         return self.children(node)
 
 
@@ -284,6 +283,13 @@ def _is_silent(node: Any) -> bool:
             isinstance(c, nodes.literal_block) for c in node.children
         )
     return isinstance(node, (nodes.title, nodes.subtitle)) and not isinstance(node.parent, nodes.topic)
+
+
+def _stripped(text: str) -> str:
+    """Without blanks at the ends of lines."""
+    if " \n" not in text:
+        return text.rstrip()
+    return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
 def _block(span: Span, text: str, kind: BlockKind = "prose", rule: str = "") -> Block:

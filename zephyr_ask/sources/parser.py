@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from docutils import frontend, nodes, utils
 from docutils.parsers.rst import Directive, Parser, states
+from docutils.statemachine import StringList
 
 from zephyr_ask.sources.inline import markdown
 
@@ -25,6 +26,31 @@ class Span(NamedTuple):
     path: str
     first: int
     last: int
+
+
+class _Lines(StringList):  # type: ignore[misc, unused-ignore]
+    """docutils' lines, with short cuts for plain ASCII: it looks at each character of each
+    table for double width and combining marks."""
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.data[i] if type(i) is int else super().__getitem__(i)
+
+    def pad_double_width(self, pad_char: str) -> None:
+        if not all(line.isascii() for line in self.data):
+            super().pad_double_width(pad_char)
+
+    def get_2D_block(  # noqa: N802 - docutils' name
+        self, top: int, left: int, bottom: int, right: int, strip_indent: bool = True
+    ) -> Any:
+        block = self[top:bottom]
+        if not all(line.isascii() for line in block.data):
+            return super().get_2D_block(top, left, bottom, right, strip_indent)
+        block.data = [line[left:right].rstrip() for line in block.data]
+        indents = [len(line) - len(line.lstrip()) for line in block.data if line]
+        indent = min(indents, default=0)
+        if strip_indent and 0 < indent < right:
+            block.data = [line[indent:] for line in block.data]
+        return block
 
 
 class _LazyStates(dict[str, Any]):
@@ -49,22 +75,21 @@ class _LazyStates(dict[str, Any]):
 class _Watching:
     """Mixed into both state machines: records a Span as `span` on each new node."""
 
-    _first: tuple[str | None, int | None] = (None, None)
+    _first = 0  # offset of the line at which the machine began to look
 
     def add_states(self, state_classes: Any) -> None:
         self.states = _LazyStates(self, state_classes)
 
-    def _end(self) -> tuple[str | None, int | None]:
-        lines = self.input_lines  # type: ignore[attr-defined]
-        try:
-            source, offset = lines.info(len(lines) - 1)
-        except (IndexError, TypeError):
-            return None, None
-        return source, None if offset is None else offset + 1
+    def attach_observer(self, observer: Any) -> None:
+        """docutils would note the current line in the document at every line: not used."""
 
     def check_line(self, context: Any, state: Any, transitions: Any = None) -> Any:
         if not context:
-            self._first = self.get_source_and_line()  # type: ignore[attr-defined]
+            self._first = self.line_offset  # type: ignore[attr-defined]
+        if transitions is None and _is_text(self.line, state):  # type: ignore[attr-defined]
+            if self._take_paragraph(state):
+                return [], "Body", []
+            transitions = ("text",)
         first, parent = self._first, self.node  # type: ignore[has-type]
         before = len(parent.children)
         try:
@@ -74,24 +99,83 @@ class _Watching:
             if self.node is not parent:
                 added = [*added, self.node]
             if added:
-                _mark(added, first, self.get_source_and_line())  # type: ignore[attr-defined]
+                _mark(added, self.input_lines, first, self.line_offset)  # type: ignore[attr-defined]
 
 
-def _mark(
-    added: list[Any], first: tuple[str | None, int | None], last: tuple[str | None, int | None]
-) -> None:
-    path, start = first
+    def _take_paragraph(self, state: Any) -> bool:
+        """Attach a plain paragraph at once, without docutils' second state for it."""
+        lines = self.input_lines  # type: ignore[attr-defined]
+        first = self.line_offset  # type: ignore[has-type]
+        last, data = first, lines.data
+        while last < len(data) and data[last].strip():
+            last += 1
+        if not _is_paragraph(data, first, last):
+            return False
+        text = [line.rstrip() for line in data[first:last]]
+        nodes_, _ = state.paragraph(text, self.abs_line_number())  # type: ignore[attr-defined]
+        before = len(self.node.children)
+        self.node += nodes_
+        _mark(self.node.children[before:], lines, first, last - 1)
+        # To the blank line, or the end: there docutils' own paragraph ends, too.
+        self.next_line(min(last, len(data) - 1) - first)  # type: ignore[attr-defined]
+        return True
+
+
+_ENUMERATOR = re.compile(r"[A-Za-z]{1,9}[.)]")
+
+
+def _is_text(line: str, state: Any) -> bool:
+    """Whether a line that begins a block begins a paragraph, title or definition: what starts
+    with a letter does, unless it is an enumerator. Saves a dozen patterns that cannot match."""
+    return line[:1].isalpha() and type(state).__name__ == "Body" and not _ENUMERATOR.match(line)
+
+
+_INLINE_START = re.compile(r"[A-Za-z]|`|:[a-z][a-z:-]*:`|\*\*?[A-Za-z]")
+_LINE = re.compile(r"([!-/:-@\[-`{-~])\1* *$")
+
+
+def _is_paragraph(lines: list[str], first: int, end: int) -> bool:
+    """Whether docutils would make one paragraph, and nothing else, of lines[first:end].
+
+    True only where that is certain: text from the first line's first column, no blank line
+    and no indentation inside, no underline, no "::" at the end.
+    """
+    if first == end or not _INLINE_START.match(lines[first]) or _ENUMERATOR.match(lines[first]):
+        return False
+    if end - first > 1:
+        if _LINE.match(lines[first + 1]):
+            return False
+        for line in lines[first + 1 : end]:
+            if not line or line[0].isspace():
+                return False
+    return not lines[end - 1].rstrip().endswith("::")
+
+
+def _mark(added: list[Any], lines: Any, first: int, last: int) -> None:
+    """Set `span` on the nodes made of lines[first..last]."""
+    path, start = _place(lines, first)
     if path is None or start is None:
         return
-    end = last[1] if last[0] == path and last[1] is not None else start
+    end_path, end = _place(lines, min(last, len(lines) - 1))
+    if end_path != path or end is None:
+        end = start
     for node in added:
-        if hasattr(node, "span") or not isinstance(node, nodes.Element):
+        if "span" in node.__dict__ or not isinstance(node, nodes.Element):
             continue
-        bare = isinstance(node, nodes.literal_block) and not hasattr(node, "language")
+        bare = isinstance(node, nodes.literal_block) and "language" not in node.__dict__
         line = node.line if bare else None
         if line is not None and start < line <= end:  # the block after a paragraph's "::"
             start = line
         node.span = Span(path, start, max(start, end))  # type: ignore[attr-defined]
+
+
+def _place(lines: Any, offset: int) -> tuple[str | None, int | None]:
+    """File and 1-based line of a machine's line."""
+    try:
+        path, number = lines.items[offset]
+    except IndexError:
+        return None, None
+    return path, None if number is None else number + 1
 
 
 class _NestedMachine(_Watching, states.NestedStateMachine):
@@ -124,6 +208,9 @@ class _Inliner(states.Inliner):
         return [nodes.Text(markdown(text, self._substitutions, self._targets))], []
 
 
+_TRANSITIONS: dict[type, list[tuple[str, Any, str]]] = {}
+
+
 class _StateMixin:
     """What all states share: watched nested machines, and this program's directives."""
 
@@ -134,12 +221,48 @@ class _StateMixin:
         super().__init__(state_machine, debug)  # type: ignore[call-arg]
         self.nested_sm_kwargs = {"state_classes": _STATES, "initial_state": "Body"}
 
+    def nested_parse(self, block: Any, input_offset: int, node: Any = None, *args: Any,
+                     **kwargs: Any) -> Any:  # fmt: skip
+        """Most list items and table cells are one paragraph: no machine is started for it."""
+        data = block.data
+        end = len(data)
+        while end and not data[end - 1].strip():
+            end -= 1
+        if node is None or args or kwargs or not _is_paragraph(data, 0, end):
+            return super().nested_parse(block, input_offset, node, *args, **kwargs)  # type: ignore[misc]
+        before = len(node.children)
+        lines = [line.rstrip() for line in data[:end]]
+        paragraph, _ = self.paragraph(lines, input_offset + 1)  # type: ignore[attr-defined]
+        node += paragraph
+        _mark(node.children[before:], block, 0, end - 1)
+        return input_offset + len(data)
+
+    def add_initial_transitions(self) -> None:
+        """The same for every instance of a class: compiled and sorted once, not once a list."""
+        known = _TRANSITIONS.get(type(self))
+        if known is None:
+            super().add_initial_transitions()  # type: ignore[misc]
+            _TRANSITIONS[type(self)] = [
+                (name, self.transitions[name][0], self.transitions[name][2])  # type: ignore[has-type]
+                for name in self.transition_order  # type: ignore[has-type]
+            ]
+            return
+        self.transition_order = [name for name, *_ in known]
+        self.transitions = {
+            name: (pattern, getattr(self, name), next_state) for name, pattern, next_state in known
+        }
+
+    def unlink(self) -> None:
+        super().unlink()  # type: ignore[misc]
+        self.transitions = {}  # bound methods, which would keep this state alive
+
     def eof(self, context: Any) -> Any:
         machine = self.state_machine  # type: ignore[attr-defined]
         parent = machine.node
         before = len(parent.children)
         result = super().eof(context)  # type: ignore[misc]
-        _mark(parent.children[before:], machine._first, machine._end())
+        lines = machine.input_lines
+        _mark(parent.children[before:], lines, machine._first, len(lines) - 1)
         return result
 
     def directive(self, match: Any, **option_presets: Any) -> Any:
@@ -184,14 +307,21 @@ class RstParser(Parser):
     def parse(self, inputstring: str, document: nodes.document) -> None:
         self.setup_parse(inputstring, document)
         machine = _Machine(state_classes=_STATES, initial_state="Body", debug=False)
-        lines = [_expand(line) for line in inputstring.split("\n")]
-        machine.run(lines, document, inliner=self.inliner)
+        machine.run(_Lines(_lines(inputstring), document["source"]), document, inliner=self.inliner)
         self.finish_parse()
 
 
-def _expand(line: str) -> str:
-    # docutils' reading, but line by line: its own splits at form feeds and loses count.
-    return re.sub(r"[\v\f\x1c-\x1e\x85\u2028\u2029]", " ", line).expandtabs(8).rstrip()
+_NOT_NEWLINES = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _lines(text: str) -> list[str]:
+    """As docutils reads lines, but split at newlines only: it splits at form feeds, too, and
+    loses count."""
+    if _NOT_NEWLINES.search(text):
+        text = _NOT_NEWLINES.sub(" ", text)
+    if "\t" in text:
+        return [line.expandtabs(8).rstrip() for line in text.split("\n")]
+    return [line.rstrip() for line in text.split("\n")]
 
 
 _SETTINGS: Any = None

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How good the ranking and the abstaining are, on questions whose answering pages are known.
+
+    python scripts/evaluate.py --workspace DIR --questions FILE [--model DIR] [--misses]
+
+DIR is a west workspace or a zephyr folder at the revision that the questions were judged on.
+A question is a JSON object a line: question, kind, targets (paths relative to zephyr, any of
+which answers it), weak (leave out). Measures are over the distinct pages of the ranked
+chunks: hit@1, recall@5, recall@10, MRR@10. `unanswerable` questions measure abstaining.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from zephyr_ask import retrieval  # noqa: E402
+from zephyr_ask.answer import ABSTAIN_BELOW, Session  # noqa: E402
+from zephyr_ask.index import Candidate, Index  # noqa: E402
+from zephyr_ask.refresh import fill_vectors, refresh  # noqa: E402
+from zephyr_ask.retrieval import DEFAULT, Weights  # noqa: E402
+from zephyr_ask.workspace import find, user_cache  # noqa: E402
+
+NOT_RST = ("kconfig", "binding", "unanswerable")  # answered by symbols, or not at all
+DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row of the questions with what the index offers for it."""
+
+    row: dict[str, Any]
+    sought: retrieval.Sought
+    candidates: list[Candidate]
+    cosines: list[float] | None
+
+
+@dataclass(frozen=True)
+class Score:
+    n: int
+    hit1: float
+    recall5: float
+    recall10: float
+    mrr10: float
+
+    def line(self, name: str) -> str:
+        return (f"{name:<34} {self.n:>4} {self.hit1:>7.3f} {self.recall5:>9.3f} "
+                f"{self.recall10:>10.3f} {self.mrr10:>7.3f}")  # fmt: skip
+
+
+HEADER = f"{'':<34} {'n':>4} {'hit@1':>7} {'recall@5':>9} {'recall@10':>10} {'MRR@10':>7}"
+
+
+def score(found: Sequence[tuple[Question, list[str]]]) -> Score:
+    """Of (question, ranked pages) pairs."""
+    ranks = [first_rank(question, pages) for question, pages in found]
+    n = max(1, len(ranks))
+    return Score(
+        len(ranks),
+        sum(r == 1 for r in ranks) / n,
+        sum(0 < r <= 5 for r in ranks) / n,
+        sum(0 < r <= 10 for r in ranks) / n,
+        sum(1 / r for r in ranks if 0 < r <= DEPTH) / n,
+    )
+
+
+def first_rank(question: Question, pages: Sequence[str]) -> int:
+    """1-based rank of the first page that answers it; 0 if none does."""
+    targets = set(question.row["targets"])
+    return next((i for i, page in enumerate(pages, 1) if page in targets), 0)
+
+
+def pages_of(ranked: Sequence[retrieval.Ranked]) -> list[str]:
+    return list(dict.fromkeys(entry.candidate.page for entry in ranked))
+
+
+def look_up(index: Index, encoder: Any, row: dict[str, Any], depth: int) -> Question:
+    text = retrieval.clean(row["question"])
+    sought = retrieval.seek(index, text)
+    candidates = index.search(retrieval.expression(sought.terms), depth)
+    cosines = None
+    if encoder is not None and candidates:
+        cosines = retrieval.similarities(index, encoder, text, candidates, keep_in(index, encoder))
+    return Question(row, sought, candidates, cosines)
+
+
+def keep_in(index: Index, encoder: Any) -> Any:
+    def keep(made: list[tuple[bytes, bytes]]) -> None:
+        with index.writing():
+            index.put_vectors(encoder.hash, made)
+
+    return keep
+
+
+def ranked_by(question: Question, weights: Weights) -> list[retrieval.Ranked]:
+    candidates = question.candidates[: weights.candidates]
+    cosines = question.cosines[: weights.candidates] if question.cosines else None
+    return retrieval.rank(question.sought, candidates, cosines, weights)
+
+
+def dense_alone(index: Index, encoder: Any, questions: Sequence[Question]) -> list[Any]:
+    """Every chunk by the encoder alone; all vectors are made first."""
+    import numpy as np
+
+    fill_vectors(index, encoder, lambda *_: None)
+    rows = index.all_vectors(encoder.hash)
+    matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16)
+    matrix = matrix.reshape(len(rows), -1).astype(np.float32)
+    encoded = encoder.encode([retrieval.clean(q.row["question"]) for q in questions])
+    found = []
+    for question, vector in zip(questions, encoded, strict=True):
+        order = np.argsort(-(matrix @ vector), kind="stable")[:400]
+        found.append((question, list(dict.fromkeys(rows[i][0] for i in order))))
+    return found
+
+
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Probability that a positive lies above a negative; ties count half."""
+    pairs = [(p > n) + (p == n) / 2 for p in positive for n in negative]
+    return sum(pairs) / len(pairs) if pairs else float("nan")
+
+
+def variants() -> list[tuple[str, Weights]]:
+    """Each weight and rule on its own: off, or to either side."""
+    off = {"evidence": 0.0, "page": 0.0, "name": 0.0, "releases": 1.0, "boards": 1.0,
+           "boilerplate": 1.0}  # fmt: skip
+    named = [("both", DEFAULT), ("words alone", replace(DEFAULT, dense=0.0)),
+             ("vectors alone, of the candidates", replace(DEFAULT, dense=1.0))]  # fmt: skip
+    named += [(f"without {f.name}", replace(DEFAULT, **{f.name: off[f.name]}))
+              for f in fields(Weights) if f.name in off]  # fmt: skip
+    named += [(f"dense {share}", replace(DEFAULT, dense=share)) for share in (0.5, 0.6, 0.8)]
+    named += [(f"{n} candidates", replace(DEFAULT, candidates=n)) for n in (32, 64, 200)]
+    return named
+
+
+def report_abstaining(questions: Sequence[Question]) -> None:
+    rated = [(q, retrieval.confidence(ranked_by(q, DEFAULT))) for q in questions]
+    yes = [c for q, c in rated if q.row["kind"] != "unanswerable"]
+    no = [c for q, c in rated if q.row["kind"] == "unanswerable"]
+    if not no:
+        return
+    print(f"\nabstaining: {len(no)} unanswerable, {len(yes)} others; "
+          f"AUROC {auroc(yes, no):.3f}")  # fmt: skip
+    best = max((((sum(c >= t for c in yes) / len(yes)) + (sum(c < t for c in no) / len(no))) / 2, t)
+               for t in sorted({*yes, *no}))  # fmt: skip
+    for name, at in (("in use", ABSTAIN_BELOW), ("best balanced accuracy", best[1])):
+        kept, caught = sum(c >= at for c in yes) / len(yes), sum(c < at for c in no) / len(no)
+        print(f"  threshold {at:.3f} ({name}): answers {kept:.2f} of what can be answered, "
+              f"abstains on {caught:.2f} of the rest, balanced {(kept + caught) / 2:.2f}")  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--model", default=None)
+    parser.add_argument(
+        "--all-vectors",
+        action="store_true",
+        help="also rank all chunks by vectors alone: makes every vector (minutes)",
+    )
+    parser.add_argument("--misses", action="store_true", help="print every miss with its ranks")
+    args = parser.parse_args()
+    top = args.workspace.resolve()
+    topdir = top if (top / ".west").is_dir() else None
+    base = top / "zephyr" if topdir else top
+    workspace = find({**os.environ, "ZEPHYR_BASE": str(base)}, topdir)
+    session = Session(workspace, model=args.model, cache=user_cache(os.environ), say=print)
+    index, encoder = session.index(), session.encoder()
+    refresh(index, base, lambda *_: None, print)
+    rows = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line]
+    rows = [row for row in rows if not row.get("weak")]
+    depth = max(w.candidates for _, w in variants())
+    questions = [look_up(index, encoder, row, depth) for row in rows]
+    pages = [q for q in questions if q.row["kind"] not in NOT_RST]
+
+    print(HEADER)
+    found = [(q, pages_of(ranked_by(q, DEFAULT))) for q in pages]
+    print(score(found).line("all .rst rows"))
+    for kind in sorted({q.row["kind"] for q in pages}):
+        print(score([f for f in found if f[0].row["kind"] == kind]).line(f"  {kind}"))
+    print("\nablation\n" + HEADER)
+    for name, weights in variants():
+        if encoder is None and weights.dense != 0:
+            continue
+        print(score([(q, pages_of(ranked_by(q, weights))) for q in pages]).line(name))
+    if args.all_vectors and encoder is not None:
+        print(score(dense_alone(index, encoder, pages)).line("vectors alone, of all chunks"))
+    report_abstaining(questions)
+    print("\nmisses: no answering page among the first five")
+    for question, ranking in found:
+        at = first_rank(question, ranking)
+        if not 0 < at <= 5:
+            row = question.row
+            print(f"  {row['id']} {row['kind']}: {row['question']}\n"
+                  f"    wanted {', '.join(row['targets'])}; rank {at or 'none'}\n"
+                  f"    got {', '.join(ranking[:5])}")  # fmt: skip
+    session.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
