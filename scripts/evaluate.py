@@ -17,14 +17,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from zephyr_ask import retrieval  # noqa: E402
-from zephyr_ask.answer import ABSTAIN_BELOW, Session  # noqa: E402
+from zephyr_ask.answer import Session  # noqa: E402
 from zephyr_ask.index import Candidate, Index  # noqa: E402
 from zephyr_ask.refresh import fill_vectors, refresh  # noqa: E402
 from zephyr_ask.retrieval import DEFAULT, Weights  # noqa: E402
@@ -133,29 +133,42 @@ def variants() -> list[tuple[str, Weights]]:
     """Each weight and rule on its own: off, or to either side."""
     off = {"evidence": 0.0, "page": 0.0, "name": 0.0, "releases": 1.0, "boards": 1.0,
            "boilerplate": 1.0}  # fmt: skip
-    named = [("both", DEFAULT), ("words alone", replace(DEFAULT, dense=0.0)),
-             ("vectors alone, of the candidates", replace(DEFAULT, dense=1.0))]  # fmt: skip
-    named += [(f"without {f.name}", replace(DEFAULT, **{f.name: off[f.name]}))
-              for f in fields(Weights) if f.name in off]  # fmt: skip
-    named += [(f"dense {share}", replace(DEFAULT, dense=share)) for share in (0.5, 0.6, 0.8)]
-    named += [(f"{n} candidates", replace(DEFAULT, candidates=n)) for n in (32, 64, 200)]
+    named = [("both", DEFAULT), ("words alone", DEFAULT._replace(dense=0.0)),
+             ("vectors alone, of the candidates", DEFAULT._replace(dense=1.0))]  # fmt: skip
+    named += [(f"without {name}", DEFAULT._replace(**{name: value})) for name, value in off.items()]
+    named += [(f"dense {share}", DEFAULT._replace(dense=share)) for share in (0.5, 0.6, 0.8)]
+    named += [(f"{n} candidates", DEFAULT._replace(candidates=n)) for n in (32, 64, 200)]
     return named
 
 
 def report_abstaining(questions: Sequence[Question]) -> None:
+    """Confidence of what can be answered against that of what cannot, by where it is from."""
     rated = [(q, retrieval.confidence(ranked_by(q, DEFAULT))) for q in questions]
     yes = [c for q, c in rated if q.row["kind"] != "unanswerable"]
-    no = [c for q, c in rated if q.row["kind"] == "unanswerable"]
-    if not no:
+    sets = {
+        "real": [c for q, c in rated if q.row["kind"] == "unanswerable" and "own" not in q.row],
+        "own": [c for q, c in rated if "own" in q.row],
+    }
+    both = sets["real"] + sets["own"]
+    if not both or not yes:
         return
-    print(f"\nabstaining: {len(no)} unanswerable, {len(yes)} others; "
-          f"AUROC {auroc(yes, no):.3f}")  # fmt: skip
-    best = max((((sum(c >= t for c in yes) / len(yes)) + (sum(c < t for c in no) / len(no))) / 2, t)
-               for t in sorted({*yes, *no}))  # fmt: skip
-    for name, at in (("in use", ABSTAIN_BELOW), ("best balanced accuracy", best[1])):
-        kept, caught = sum(c >= at for c in yes) / len(yes), sum(c < at for c in no) / len(no)
-        print(f"  threshold {at:.3f} ({name}): answers {kept:.2f} of what can be answered, "
-              f"abstains on {caught:.2f} of the rest, balanced {(kept + caught) / 2:.2f}")  # fmt: skip
+    print("\nabstaining")
+    for name, no in (*sets.items(), ("all", both)):
+        print(f"  AUROC {auroc(yes, no):.3f}: {len(no)} unanswerable ({name}), {len(yes)} others")
+    for at in sorted({retrieval.NEAR, *(n / 100 for n in range(35, 66, 3))}):
+        kept = sum(c >= at for c in yes) / len(yes)
+        caught = [sum(c < at for c in no) / max(1, len(no)) for no in (*sets.values(), both)]
+        mark = "  <- in use" if at == retrieval.NEAR else ""
+        print(f"  threshold {at:.2f}: answers {kept:.2f}; abstains on {caught[0]:.2f} real, "
+              f"{caught[1]:.2f} own; balanced {(kept + caught[2]) / 2:.2f}{mark}")  # fmt: skip
+
+
+def own_unanswerable() -> list[dict[str, Any]]:
+    lines = (Path(__file__).parent / "unanswerable.txt").read_text("utf-8").splitlines()
+    return [
+        {"id": f"u{n:02}", "question": line, "kind": "unanswerable", "targets": [], "own": True}
+        for n, line in enumerate((x for x in lines if x and not x.startswith("#")), 1)
+    ]
 
 
 def main() -> int:
@@ -178,7 +191,7 @@ def main() -> int:
     index, encoder = session.index(), session.encoder()
     refresh(index, base, lambda *_: None, print)
     rows = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line]
-    rows = [row for row in rows if not row.get("weak")]
+    rows = [row for row in rows if not row.get("weak")] + own_unanswerable()
     depth = max(w.candidates for _, w in variants())
     questions = [look_up(index, encoder, row, depth) for row in rows]
     pages = [q for q in questions if q.row["kind"] not in NOT_RST]

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from zephyr_ask.analyzer import names, question_terms, terms
@@ -99,7 +97,7 @@ NOTHING = Sought((), frozenset(), (), False, {})
 
 def order(candidates: list[Candidate], dense: list[float] | None, sought: Sought = NOTHING,
           **weights: float) -> list[int]:  # fmt: skip
-    ranked = rank(sought, candidates, dense, replace(DEFAULT, **weights))  # type: ignore[arg-type]
+    ranked = rank(sought, candidates, dense, DEFAULT._replace(**weights))
     assert all(0 <= entry.score <= 1 for entry in ranked)
     return [entry.candidate.id for entry in ranked]
 
@@ -112,7 +110,8 @@ def test_words_alone_keep_their_order() -> None:
 def test_the_encoder_can_turn_the_order() -> None:
     candidates = [candidate(n, f"doc/{n}.rst", 10 - n) for n in range(3)]
     assert order(candidates, [0.1, 0.2, 0.9])[0] == 2
-    assert order(candidates, [0.1, 0.2, 0.9], dense=0.0) == [0, 1, 2]
+    words = rank(NOTHING, candidates, [0.1, 0.2, 0.9], DEFAULT._replace(dense=0.0))
+    assert [entry.candidate.id for entry in words] == [0, 1, 2]
 
 
 def test_a_page_with_more_evidence_wins() -> None:
@@ -126,14 +125,14 @@ def test_release_notes_rank_down_unless_asked_for() -> None:
     candidates = [candidate(1, "doc/releases/r.rst", 10, kind="releases"),
                   candidate(2, "doc/b.rst", 9.5), candidate(3, "doc/c.rst", 0)]  # fmt: skip
     assert order(candidates, None)[0] == 2
-    assert order(candidates, None, replace(NOTHING, change=True))[0] == 1
+    assert order(candidates, None, NOTHING._replace(change=True))[0] == 1
 
 
 def test_boards_that_are_not_named_and_boilerplate_rank_down() -> None:
     board = candidate(1, "boards/acme/oak3/doc/index.rst", 10, kind="boards", title="Oak3 Kit")
     other = [candidate(2, "doc/b.rst", 9.5), candidate(3, "doc/c.rst", 0)]
     assert order([board, *other], None)[0] == 2
-    assert order([board, *other], None, replace(NOTHING, board_words=("oak3",)))[0] == 1
+    assert order([board, *other], None, NOTHING._replace(board_words=("oak3",)))[0] == 1
     copied = candidate(1, "doc/a.rst", 10, copies=100)
     assert order([copied, *other], None)[0] == 2
     assert order([copied, *other], None, boilerplate=1.0)[0] == 1
@@ -142,7 +141,7 @@ def test_boards_that_are_not_named_and_boilerplate_rank_down() -> None:
 def test_a_rare_name_counts() -> None:
     candidates = [candidate(1, "doc/a.rst", 10), candidate(2, "doc/b.rst", 9),
                   candidate(3, "doc/c.rst", 0)]  # fmt: skip
-    assert order(candidates, None, replace(NOTHING, rare=frozenset({2})))[0] == 2
+    assert order(candidates, None, NOTHING._replace(rare=frozenset({2})))[0] == 2
 
 
 def test_choose_takes_two_of_a_page() -> None:

@@ -261,6 +261,7 @@ def test_include_of_itself_and_of_each_other_ends(tmp_path: Path) -> None:
     (tmp_path / "doc").mkdir()
     (tmp_path / "doc" / "a.rst").write_text("Words of a.\n\n.. include:: b.rst\n")
     (tmp_path / "doc" / "b.rst").write_text("Words of b.\n\n.. include:: a.rst\n")
+    (tmp_path / "doc" / "page.rst").write_text("Title\n#####\n\n.. include:: page.rst\n")
     text = text_of(tmp_path, "Title\n#####\n\n.. include:: page.rst\n\n.. include:: a.rst\n")
     assert "Words of a." in text and "Words of b." in text
 

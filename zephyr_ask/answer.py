@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
 
 PASSAGES = 5
-ABSTAIN_BELOW = 0.35  # confidence; see "Abstaining" in the README for the data behind it
 _ATTEMPTS = 4  # a page edited between index and answer makes one start again
 
 
@@ -194,7 +193,7 @@ class Session:
             question=question,
             revision=revision,
             hits=hits,
-            abstained=ranking.confidence < ABSTAIN_BELOW or not hits,
+            abstained=not ranking.answers or not hits,
             confidence=ranking.confidence,
             timings_ms=timings,
         )

@@ -82,21 +82,28 @@ def _groups(
     group: list[Block] = []
     size = 0
     for block in blocks:
-        source = _source_size(block, files.get(block.path, ()))
-        cost = max(len(block.text) + 2, source)
         # Two blocks of one directive (a caption and its code) share their lines.
-        goes_on = group and group[-1].path == block.path and group[-1].start_line <= block.start_line
-        if group and (not goes_on or size + cost > CHUNK_CHARS):
+        if (
+            group
+            and group[-1].path == block.path
+            and group[-1].start_line <= block.start_line
+            and size + len(block.text) + 2 <= CHUNK_CHARS
+            and _source_size(group[0], block, files.get(block.path, ())) <= CHUNK_CHARS
+        ):
+            group.append(block)
+            size += len(block.text) + 2
+            continue
+        if group:
             yield group
-            group, size = [], 0
-        group.append(block)
-        size += cost
+        group, size = [block], len(block.text) + 2
     if group:
         yield group
 
 
-def _source_size(block: Block, lines: Sequence[str]) -> int:
-    return sum(len(line) + 1 for line in lines[block.start_line - 1 : block.end_line])
+def _source_size(first: Block, last: Block, lines: Sequence[str]) -> int:
+    """Characters of the lines from one block to another, what lies between included."""
+    end = max(first.end_line, last.end_line)
+    return sum(len(line) + 1 for line in lines[first.start_line - 1 : end])
 
 
 def _join(group: Sequence[Block]) -> str:
@@ -109,7 +116,7 @@ def _join(group: Sequence[Block]) -> str:
 
 def _fit(block: Block, lines: Sequence[str]) -> list[Block]:
     """The block itself, or pieces of it, cut between lines, that each fit into a chunk."""
-    if max(len(block.text), _source_size(block, lines)) + 2 <= CHUNK_CHARS:
+    if max(len(block.text), _source_size(block, block, lines)) + 2 <= CHUNK_CHARS:
         return [block]
     text = block.text.split("\n")
     fenced = len(text) > 2 and text[0].startswith("```") and text[-1].startswith("```")

@@ -301,7 +301,7 @@ def _run(
     quiet = verbosity < 0
     with StageProgress(color=chosen.color, quiet=quiet) as progress:
         if args.fetch:
-            from zephyr_ask.models import fetch
+            from zephyr_ask.fetch import fetch
 
             model = fetch(user_cache(os.environ), progress)
             progress.close()
@@ -355,10 +355,21 @@ def _serve(
         return ANSWERED
     if args.question == ["-"]:
         return _serve_lines(chosen, session, progress, verbosity)
+    _get_ready_to_print(chosen)
     answer = session.ask(question, chosen.k, chosen.kinds)
     progress.close()
     _print(answer, chosen, verbosity)
     return ABSTAINED if answer.abstained else ANSWERED
+
+
+def _get_ready_to_print(chosen: Settings) -> None:
+    """Import what prints the answer while the encoder is loaded by another thread."""
+    import zephyr_ask.render  # noqa: F401
+
+    if not chosen.json:
+        import rich.text  # noqa: F401
+
+        import zephyr_ask.layout  # noqa: F401
 
 
 def _print(answer: Any, chosen: Settings, verbosity: int) -> None:

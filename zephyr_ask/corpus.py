@@ -10,7 +10,6 @@ import re
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +22,7 @@ RACY_NS = 2_000_000_000
 PARALLEL_BYTES = 1_500_000  # below this, starting worker processes costs more than it saves
 _BATCH_BYTES = 150_000  # a worker's unit: small enough to keep progress smooth
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """What the tree looked like: folders, then files, as paths relative to zephyr."""
 
     paths: tuple[str, ...]

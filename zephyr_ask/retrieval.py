@@ -7,10 +7,10 @@ what else a page offers on the question counts for it. `rank` is pure.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zephyr_ask.analyzer import names, question_terms, terms
 from zephyr_ask.index import Candidate, Index
@@ -23,8 +23,7 @@ QUESTION_CHARS = 4000  # what is read of a question: the encoder stops at a quar
 QUESTION_TERMS = 48  # distinct terms searched for; of a longer question the rarest
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """Every weight and rule of the ranking; `scripts/evaluate.py` switches each off in turn."""
 
     candidates: int = 100  # chunks that the words choose
@@ -38,14 +37,19 @@ class Weights:
 
 
 DEFAULT = Weights()
+# A best passage less near than this does not answer the question: from the table of thresholds
+# that scripts/evaluate.py prints. One that holds a rare name of the question may be farther off,
+# since the encoder has never seen that name.
+NEAR = 0.5
+NAMED = 0.35
+COVERED = 0.5  # the same for `coverage`
 COPIES = 3  # pages with the same text, names and numbers aside: it explains none of them
 RARE = 50  # chunks; a name that more of them hold tells them apart no better than a word
 BOARD_WORD_CHARS = 4  # shorter words are in too many boards' names
 PAGES = 400  # pages whose whole text is scored
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(NamedTuple):
     """What a question is searched with."""
 
     terms: tuple[str, ...]  # distinct
@@ -115,19 +119,18 @@ def expression(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     candidate: Candidate
     score: float  # [0, 1]
     reasons: Reasons
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """Chunks, best first, and how much of the question they cover."""
 
     ranked: tuple[Ranked, ...]
     confidence: float  # [0, 1]
+    answers: bool  # whether that is enough
 
 
 def search(
@@ -152,7 +155,12 @@ def search(
     if model is not None:
         dense = similarities(index, model, question, candidates, keep)
     ranked = rank(sought, candidates, dense, weights)
-    return Ranking(tuple(ranked), confidence(ranked))
+    if model is None:
+        sure = coverage(index, sought, ranked)
+        return Ranking(tuple(ranked), sure, bool(ranked) and sure >= COVERED)
+    sure = confidence(ranked)
+    named = any(entry.candidate.id in sought.rare for entry in ranked[:5])
+    return Ranking(tuple(ranked), sure, sure >= (NAMED if named else NEAR))
 
 
 def similarities(
@@ -273,22 +281,41 @@ def _names_board(sought: Sought, candidate: Candidate) -> bool:
 
 
 def confidence(ranked: Sequence[Ranked]) -> float:
-    """How sure it is that the best of `ranked` answer the question, in [0, 1]."""
-    if not ranked:
-        return 0.0
-    best = max((r.reasons.dense_score or 0.0) for r in ranked[:5])
+    """How near the best passage comes to the question: its cosine, in [0, 1].
+
+    Of the first five, since those are shown. Measured against coverage of the question's
+    words and mixtures of both, the cosine alone tells best what can be answered.
+    """
+    best = max((entry.reasons.dense_score or 0.0 for entry in ranked[:5]), default=0.0)
     return max(0.0, min(1.0, best))
 
 
+def coverage(index: Index, sought: Sought, ranked: Sequence[Ranked]) -> float:
+    """Share of the question's words, by rarity, that the first five passages hold, in [0, 1].
+
+    What there is to go by without an encoder.
+    """
+    ids = [entry.candidate.id for entry in ranked[:5]]
+    total = index.chunk_count()
+    weights = {
+        term: math.log(1 + total / (0.5 + index.frequency(term))) for term in sought.terms
+    }
+    held = sum(weight for term, weight in weights.items() if index.hold(term, ids))
+    return held / sum(weights.values()) if weights else 0.0
+
+
 def choose(ranked: Sequence[Ranked], count: int, of_a_page: int = 2) -> list[Ranked]:
-    """The first `count` chunks, at most `of_a_page` from one page."""
+    """The first `count` chunks, at most `of_a_page` of one page, none twice: lines that many
+    pages include are shown once."""
     taken: dict[str, int] = {}
-    chosen = []
+    places: set[tuple[str, int]] = set()
+    chosen: list[Ranked] = []
     for entry in ranked:
-        page = entry.candidate.page
-        if taken.get(page, 0) < of_a_page:
-            taken[page] = taken.get(page, 0) + 1
-            chosen.append(entry)
         if len(chosen) == count:
             break
+        page, place = entry.candidate.page, (entry.candidate.file, entry.candidate.start_line)
+        if taken.get(page, 0) < of_a_page and place not in places:
+            taken[page] = taken.get(page, 0) + 1
+            places.add(place)
+            chosen.append(entry)
     return chosen

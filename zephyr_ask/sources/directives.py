@@ -57,6 +57,13 @@ class _Base(Directive):
         node.label = text  # type: ignore[attr-defined]
         return [node]
 
+    def file(self, name: str) -> tuple[str, list[str]] | None:
+        """A file that an argument names: its path and lines, or None if it is not there."""
+        # By line number: the machine has moved on, perhaps out of the file.
+        including, _ = self.state_machine.get_source_and_line(self.lineno)
+        found: tuple[str, list[str]] | None = self.state.document.reader.read(name, including)
+        return found
+
     def nothing(self, rule: str) -> list[nodes.Node]:
         node = nodes.container()
         node.rule = rule  # type: ignore[attr-defined]
@@ -301,7 +308,7 @@ class CsvTable(_Base):
     def _lines(self) -> tuple[list[str], Callable[[int], tuple[str, int]]]:
         """The rows' text, and the file and line of its n-th (1-based) line."""
         if "file" in self.options:
-            found = self.state.document.reader.read(self.options["file"], self.state_machine)
+            found = self.file(self.options["file"])
             if found:
                 path, lines = found
                 return list(lines), lambda n: (path, n)
@@ -323,7 +330,7 @@ class Include(_Base):
 
     def run(self) -> list[nodes.Node]:
         reader = self.state.document.reader
-        found = reader.read(self.argument, self.state_machine)
+        found = self.file(self.argument)
         if not found:
             return self.nothing("included file is not in the tree")
         path, lines = found
@@ -346,7 +353,7 @@ class LiteralInclude(_Base):
     """Lines of a file of the tree, as code that is cited where it stands."""
 
     def run(self) -> list[nodes.Node]:
-        found = self.state.document.reader.read(self.argument, self.state_machine)
+        found = self.file(self.argument)
         if not found:
             return self.sentence(f"See `{self.argument}`.")
         path, lines = found

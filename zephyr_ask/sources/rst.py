@@ -47,10 +47,10 @@ class Reader:
         self._entered.append(path)
         return path != self.page and self._entered.count(path) < 3 and len(self._entered) < 50
 
-    def read(self, argument: str, machine: Any) -> tuple[str, list[str]] | None:
-        """The file that a directive names → (path, lines), or None if it is not in the tree."""
-        including = machine.get_source_and_line()[0] or self.page
-        for path in self._candidates(argument, str(including)):
+    def read(self, argument: str, including: str | None) -> tuple[str, list[str]] | None:
+        """The file that a directive in `including` names → (path, lines); None if there is none
+        in the tree."""
+        for path in self._candidates(argument, including or self.page):
             lines = self.lines(path)
             if lines is not None:
                 return path, lines
@@ -185,6 +185,10 @@ class _Sections:
         own: Span | None = getattr(node, "span", None)
         if own is not None and until.path == own.path:
             own = Span(own.path, own.first, until.last)
+        elif own is not None:  # an included file's section follows
+            spans = [c.span for c in content if "span" in vars(c)]
+            ends = [span.last for span in spans if span.path == own.path]
+            own = Span(own.path, own.first, max([own.last, *ends]))
         blocks = self._writer.section(content, own, until)
         self.found.append(Section(heading, anchor, tuple(blocks)))
         for child in content:
