@@ -88,7 +88,7 @@ def test_what_is_asked_is_what_stands_there_now(workspace: MakeWorkspace, west: 
     west(*ask, cwd=made.topdir)
     page = made.zephyr / "doc" / "kernel" / "scheduling.rst"
     page.write_text(page.read_text() + "\nThe marmalade scheduler spreads evenly.\n")
-    answer = answered(west(*ask, cwd=made.topdir))
+    answer = json.loads(west(*ask, cwd=made.topdir).stdout)
     check_passages(answer, made.zephyr)
     assert answer["passages"][0]["path"] == "doc/kernel/scheduling.rst"
     assert answer["revision"]["modified"] is True
@@ -96,7 +96,7 @@ def test_what_is_asked_is_what_stands_there_now(workspace: MakeWorkspace, west: 
     (made.zephyr / "doc" / "kernel" / "jam.rst").write_text(
         "Jam\n###\n\nThe marmalade scheduler, untracked.\n"
     )
-    answer = answered(west(*ask, cwd=made.topdir))
+    answer = json.loads(west(*ask, cwd=made.topdir).stdout)
     check_passages(answer, made.zephyr)
     assert answer["passages"][0]["path"] == "doc/kernel/jam.rst"
     assert answer["revision"]["modified"] is True
@@ -221,7 +221,7 @@ def test_a_question_is_data(workspace: MakeWorkspace, west: Run, question: str) 
 
 def test_it_abstains(workspace: MakeWorkspace, west: Run) -> None:
     made = workspace()
-    question = "best recipe for sourdough bread with rye"
+    question = "my cat will not eat its food on the board by the light"
     answer = json.loads(west("ask", "--json", question, cwd=made.topdir).stdout)
     result = west("ask", question, cwd=made.topdir)
     assert answer["abstained"] is True
@@ -269,13 +269,14 @@ def test_outside_a_workspace(workspace: MakeWorkspace, zephyr_ask: Run, tmp_path
     made = workspace(register=False)
     away = tmp_path / "away"
     away.mkdir()
+    shutil.rmtree(made.topdir / ".west")
     answer = answered(
         zephyr_ask("--json", QUESTION, cwd=away, env={"ZEPHYR_BASE": str(made.zephyr)})
     )
     check_passages(answer, made.zephyr)
     lost = zephyr_ask(QUESTION, cwd=away)
     assert lost.returncode == 1 and "ZEPHYR_BASE" in lost.stderr
-    assert not (made.topdir / ".west" / "ask").exists() and not (away / ".west").exists()
+    assert not list(tmp_path.rglob(".west"))
 
 
 def test_pages_hold_anything(workspace: MakeWorkspace, west: Run) -> None:
@@ -323,7 +324,8 @@ def run_on_a_terminal(command: list[str], cwd: Path, env: dict[str, str]) -> tup
             break
         output += data
     os.close(leader)
-    return process.wait(), output.decode()
+    # At its end west resets the colours of any terminal, whatever color.ui says.
+    return process.wait(), output.decode().removesuffix("\x1b[0m")
 
 
 def test_on_a_terminal(workspace: MakeWorkspace, clean_env: dict[str, str]) -> None:
@@ -332,7 +334,7 @@ def test_on_a_terminal(workspace: MakeWorkspace, clean_env: dict[str, str]) -> N
     code, shown = run_on_a_terminal(command, made.topdir, clean_env)
     assert code == 0, shown
     uri = (made.zephyr / "doc/services/logging/index.rst").as_uri()
-    assert f"\x1b]8;" in shown and uri in shown, "the place is a hyperlink to the file"
+    assert "\x1b]8;" in shown and uri in shown, "the place is a hyperlink to the file"
     code, plain = run_on_a_terminal(command, made.topdir, {**clean_env, "NO_COLOR": "1"})
     assert code == 0 and not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain)
     never = [sys.executable, "-m", "west", "ask", "--color", "never", QUESTION]

@@ -11,18 +11,23 @@ import importlib.util
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from zephyr_ask import encoder, models
-from zephyr_ask.encoder import Encoder, Model
+from zephyr_ask import graph, models
+from zephyr_ask.encoder import LIGHT_FILE, WORDS_FILE, Encoder, Model, lighten
 from zephyr_ask.types import ModelError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,10 +175,10 @@ def test_exported_graph_computes_bert() -> None:
     import onnxruntime
 
     weights = random_weights()
-    graph = encoder.export(weights, CONFIG)
-    encoder.pool(graph)
+    model = graph.export(weights, CONFIG)
+    graph.pool(model)
     session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     rows = [token_ids(text) for text in TEXTS]
     longest = max(map(len, rows))
@@ -199,11 +204,11 @@ def test_int8_stays_near_float(tiny: Model) -> None:
         ]
     )
     assert (found * wanted).sum(1).min() > 0.99
-    graph = onnx.load(tiny.onnx).graph
-    assert sum(node.op_type == "DynamicQuantizeMatMul" for node in graph.node) == 6 * LAYERS
+    prepared = onnx.load(tiny.onnx).graph
+    assert sum(node.op_type == "DynamicQuantizeMatMul" for node in prepared.node) == 6 * LAYERS
     assert not any(
         table.data_type == 1 and table.dims[:1] == [len(VOCABULARY)] and table.dims[1:] == [HIDDEN]
-        for table in graph.initializer
+        for table in prepared.initializer
     )
 
 
@@ -287,19 +292,130 @@ def test_ctrl_c_stops_promptly(tiny: Model) -> None:
         assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("name", ["onnx", "tokenizer"])
-def test_damaged_file_is_a_clear_error(tiny: Model, tmp_path: Path, name: str) -> None:
-    for path in tiny.onnx.parent.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    broken = tmp_path / getattr(tiny, name).name
-    broken.write_bytes(b"x" * broken.stat().st_size)
-    copy = Model(
-        tmp_path / tiny.onnx.name, tmp_path / tiny.tokenizer.name, "n", "h", 24, "ask.model"
-    )
+def copied(model: Model, place: Path) -> Model:
+    """The same model from files that a test may spoil."""
+    folder = Path(shutil.copytree(model.onnx.parent, place / "copy"))
+    return replace(model, onnx=folder / model.onnx.name, tokenizer=folder / model.tokenizer.name)
+
+
+@pytest.mark.parametrize("name", ["model.int8.onnx", LIGHT_FILE, WORDS_FILE])
+@pytest.mark.parametrize("content", [b"x", b"\0", b"\n"])
+def test_damaged_file_is_a_clear_error(
+    tiny: Model, tmp_path: Path, name: str, content: bytes
+) -> None:
+    copy = copied(tiny, tmp_path)
+    broken = copy.onnx.with_name(name)
+    broken.write_bytes(content * broken.stat().st_size)
     with pytest.raises(ModelError) as caught:
         Encoder(copy)
-    assert str(tmp_path) in caught.value.message
-    assert caught.value.hint
+    assert str(broken.parent) in caught.value.message
+    assert str(broken.parent) in caught.value.hint
+
+
+def test_lost_line_of_the_vocabulary_is_a_clear_error(tiny: Model, tmp_path: Path) -> None:
+    copy = copied(tiny, tmp_path)
+    path = copy.onnx.with_name(WORDS_FILE)
+    path.write_bytes(path.read_bytes().replace(b"zephyr\n", b"zephyr_"))
+    with pytest.raises(ModelError, match="vocab"):
+        Encoder(copy)
+
+
+def whole_file(model: Model) -> Any:
+    """The tokenizer straight from its tokenizer.json, set as the encoder sets it."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(model.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(model.max_tokens)
+    return tokenizer
+
+
+ODD_TEXTS = [
+    "",
+    " \n\t ",
+    "How do I enable logging?",
+    "CONFIG_LOG_MODE_DEFERRED=y in prj.conf, see :ref:`logging_api`",
+    '&uart0 { compatible = "zephyr,cdc-acm-uart"; current-speed = <115200>; };',
+    "[UNK] [MASK] [CLS] [SEP] [PAD]",
+    "a[MASK]b[UNK][UNK] [mask] [ UNK ] [UN",
+    "naïve Übung café e\u0301 ÅNGSTRÖM İstanbul straße ﬁ ½",
+    "中文文档 zephyr日本語のテキスト 한국어 العربية हिन्दी Ελληνικά",
+    "🙂 👩‍👩‍👧 ∑∫√ ™ → “quoted” it's…",
+    "qzxjvkwq zzzzqqqq ##ing ing ## #",
+    "\0 a\0b \x07 \u200b \ufeff \u00ad \u2028 a\u00a0b\u3000c \ufffd",
+    *("x" * n for n in (99, 100, 101, 5000)),
+    "pneumonoultramicroscopicsilicovolcanoconiosis" * 2,
+    "0x1F 3.14e-10 v4.1.99-rc1 1,000 2**31",
+    "enable logging in a zephyr sample " * 300,
+]
+
+
+@pytest.mark.parametrize("name", ["tiny", "real"])
+def test_light_tokenizer_gives_the_same_tokens(name: str, request: pytest.FixtureRequest) -> None:
+    model: Model = request.getfixturevalue(name)
+    assert model.tokenizer.with_name(LIGHT_FILE).stat().st_size < 4000
+    whole, light = whole_file(model), Encoder(model)._tokenizer
+    for text in ODD_TEXTS:
+        wanted, found = whole.encode(text), light.encode(text)
+        for part in ("ids", "tokens", "type_ids", "attention_mask", "offsets"):
+            assert getattr(found, part) == getattr(wanted, part), text
+    assert len(light.encode("")) == 2  # not padded
+    assert len(light.encode(ODD_TEXTS[-1])) == model.max_tokens
+    assert light.get_vocab() == whole.get_vocab()
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(max_size=400) | st.lists(st.sampled_from(ODD_TEXTS[:-1])).map("".join))
+def test_light_tokenizer_gives_the_same_tokens_for_any_text(real: Model, text: str) -> None:
+    whole, light = both_tokenizers(real)
+    assert light.encode(text).ids == whole.encode(text).ids
+
+
+@cache
+def both_tokenizers(model: Model) -> tuple[Any, Any]:
+    return whole_file(model), Encoder(model)._tokenizer
+
+
+def test_folder_of_before_has_the_same_vectors(tiny: Model, tmp_path: Path) -> None:
+    """Folders that were prepared without the light files are used as they are."""
+    old = copied(tiny, tmp_path)
+    old.onnx.with_name(LIGHT_FILE).unlink()
+    texts = [text for text in ODD_TEXTS if text]
+    assert np.array_equal(Encoder(old).encode(texts), Encoder(tiny).encode(texts))
+    old.onnx.with_name(WORDS_FILE).unlink()
+    assert np.array_equal(Encoder(old).encode(texts), Encoder(tiny).encode(texts))
+
+
+def test_other_tokenizers_stay_whole(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models
+
+    words = {word: i for i, word in enumerate(VOCABULARY)}
+    last = len(words)
+    added = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    added.add_tokens(["devicetree_overlay"])
+    others = {
+        "word level": Tokenizer(models.WordLevel(words, unk_token="[UNK]")),
+        "pairs": Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")])),
+        "unigram": Tokenizer(models.Unigram([("a", -1.0), ("b", -2.0)], 0)),
+        "number left out": Tokenizer(models.WordPiece({**words, "x": last + 1}, unk_token="[UNK]")),
+        "blank": Tokenizer(models.WordPiece({**words, "x ": last}, unk_token="[UNK]")),
+        "two lines": Tokenizer(models.WordPiece({**words, "x\ny": last}, unk_token="[UNK]")),
+        "word added": added,
+    }
+    for name, tokenizer in others.items():
+        path = tmp_path / name / "tokenizer.json"
+        path.parent.mkdir()
+        tokenizer.save(str(path))
+        assert lighten(path) == (), name
+        assert [each.name for each in path.parent.iterdir()] == [path.name], name
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"model": 1, "added_tokens": []}'])
+def test_garbage_is_not_lightened(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(content)
+    assert lighten(path) == ()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_nothing_heavy_is_imported_for_the_module() -> None:
@@ -325,21 +441,21 @@ def test_nothing_heavy_is_imported_for_the_module() -> None:
 )
 def test_other_architectures_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ModelError):
-        encoder.export(random_weights(), {**CONFIG, **change})
+        graph.export(random_weights(), {**CONFIG, **change})
 
 
 def test_missing_tensor_is_named() -> None:
     weights = random_weights()
     del weights["encoder.layer.1.output.dense.bias"]
     with pytest.raises(ModelError, match=r"encoder\.layer\.1\.output\.dense\.bias"):
-        encoder.export(weights, CONFIG)
+        graph.export(weights, CONFIG)
 
 
 def test_safetensors_come_back(tmp_path: Path) -> None:
     weights = random_weights()
     path = tmp_path / "model.safetensors"
     path.write_bytes(safetensors({f"bert.{name}": value for name, value in weights.items()}))
-    found = encoder.read_safetensors(path)
+    found = graph.read_safetensors(path)
     assert found.keys() == weights.keys()
     assert all(np.array_equal(found[name], weights[name]) for name in weights)
 
@@ -349,7 +465,7 @@ def test_truncated_safetensors_are_refused(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "model.safetensors"
     path.write_bytes(safetensors(random_weights())[:keep])
     with pytest.raises(ModelError, match="Not a safetensors"):
-        encoder.read_safetensors(path)
+        graph.read_safetensors(path)
 
 
 def test_real_model_knows_what_is_near(real: Model) -> None:
@@ -371,10 +487,10 @@ def test_real_model_stays_near_float(real: Model) -> None:
 
     place = Path(str(importlib.util.find_spec(models.PACKAGE).origin)).parent / "model"  # type: ignore[union-attr]
     config = json.loads((place / "config.json").read_text("utf-8"))
-    graph = encoder.export(encoder.read_safetensors(place / "model.safetensors"), config)
-    encoder.pool(graph)
+    model = graph.export(graph.read_safetensors(place / "model.safetensors"), config)
+    graph.pool(model)
     session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     tokenizer = Tokenizer.from_file(str(real.tokenizer))
     tokenizer.no_padding()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -20,8 +21,8 @@ import numpy as np
 import pytest
 from test_encoder import CONFIG, TEXTS, make_bert, random_weights
 
-from zephyr_ask import encoder, models
-from zephyr_ask.encoder import Encoder, Model
+from zephyr_ask import graph, models
+from zephyr_ask.encoder import LIGHT_FILE, WORDS_FILE, Encoder, Model
 from zephyr_ask.types import ModelError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +56,7 @@ def python(code: str, env: dict[str, str] | None = None) -> subprocess.Popen[str
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     head = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path\n"
     head += "from zephyr_ask import models; models.PACKAGE = 'no_such_package_of_a_model'\n"
-    head += "from zephyr_ask.types import ModelError\n"
+    head += "from zephyr_ask.fetch import fetch\nfrom zephyr_ask.types import ModelError\n"
     return subprocess.Popen(
         [sys.executable, "-c", head + code],
         env={**clean, **(env or {})},
@@ -76,7 +77,7 @@ def save_onnx(folder: Path, seed: int = 1) -> Path:
     import onnx
 
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
-    onnx.save(encoder.export(random_weights(seed), CONFIG), folder / "onnx" / "model.onnx")
+    onnx.save(graph.export(random_weights(seed), CONFIG), folder / "onnx" / "model.onnx")
     return folder / "onnx" / "model.onnx"
 
 
@@ -210,7 +211,7 @@ def test_hash_covers_tokenizer_length_and_recipe(
     assert len(hashes) == 4
 
 
-@pytest.mark.parametrize("name", [*models.PREPARED, "manifest.json"])
+@pytest.mark.parametrize("name", [*models.PREPARED, LIGHT_FILE, WORDS_FILE, "manifest.json"])
 @pytest.mark.parametrize("damage", ["truncated", "gone"])
 def test_damaged_preparation_is_made_again(
     bert: Path, tmp_path: Path, name: str, damage: str
@@ -229,9 +230,36 @@ def test_damaged_preparation_is_made_again(
     assert [p.name for p in (tmp_path / "cache" / "models").iterdir()] == [model.onnx.parent.name]
 
 
-def test_verify_sees_a_flipped_bit(bert: Path, tmp_path: Path) -> None:
+def test_folder_of_before_is_used_as_it_is(bert: Path, tmp_path: Path) -> None:
+    """One without the light tokenizer: same key, same hash, same vectors, nothing written."""
     model = resolved(bert, tmp_path / "cache")
-    path = model.onnx.with_name(models.DATA_FILE)
+    wanted = Encoder(model).encode(TEXTS)
+    folder = model.onnx.parent
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    for name in (LIGHT_FILE, WORDS_FILE):
+        (folder / name).unlink()
+        del manifest["files"][name]
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert resolved(bert, tmp_path / "cache") == model and models.verify(model)
+    assert np.array_equal(Encoder(model).encode(TEXTS), wanted)
+    assert not (folder / LIGHT_FILE).exists()
+
+
+def test_tokenizer_that_is_not_wordpiece(bert: Path, tmp_path: Path) -> None:
+    whole = json.loads((bert / "tokenizer.json").read_text("utf-8"))
+    vocabulary = whole["model"]["vocab"]
+    whole["model"] = {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}
+    wanted = Encoder(resolved(bert, tmp_path / "cache")).encode(TEXTS)
+    (bert / "tokenizer.json").write_text(json.dumps(whole), "utf-8")
+    model = resolved(bert, tmp_path / "cache")
+    assert models.verify(model) and not model.onnx.with_name(LIGHT_FILE).exists()
+    assert np.array_equal(Encoder(model).encode(TEXTS), wanted)  # all whole words
+
+
+@pytest.mark.parametrize("name", [models.DATA_FILE, WORDS_FILE])
+def test_verify_sees_a_flipped_bit(bert: Path, tmp_path: Path, name: str) -> None:
+    model = resolved(bert, tmp_path / "cache")
+    path = model.onnx.with_name(name)
     data = bytearray(path.read_bytes())
     data[1000] ^= 1
     path.write_bytes(data)
@@ -383,7 +411,7 @@ def hub(bert: Path) -> Iterator[Hub]:
 def fetching(hub: Hub, tmp_path: Path, prelude: str = "", **env: str) -> str:
     """What a process that fetches prints: the model, or the error's message and hint."""
     code = prelude + (
-        f"try: print(models.fetch(Path({str(tmp_path / 'cache')!r})))\n"
+        f"try: print(fetch(Path({str(tmp_path / 'cache')!r})))\n"
         "except ModelError as error: print('FAILED', error.message); print(error.hint)\n"
     )
     place = str(tmp_path / "hub")

@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from zephyr_ask.console import clean
-from zephyr_ask.markdown import Layout
+from zephyr_ask.layout import Layout
 from zephyr_ask.render import answer_to_dict, answer_to_json, file_uri, print_answer, print_notes
 from zephyr_ask.types import Answer, Chunk, Hit, Reasons, Revision
 
@@ -247,7 +247,7 @@ def test_no_color_keeps_quotes_around_code() -> None:
 IMPORTS = """
 import io, sys
 from rich.console import Console
-from zephyr_ask.markdown import Layout
+from zephyr_ask.layout import Layout
 def lay(text, color):
     Layout(Console(file=io.StringIO(), force_terminal=True, color_system=color)).lines(text, 80)
     return sorted({{"rich.syntax", "pygments", "rich.markdown", "markdown_it"}} & set(sys.modules))

