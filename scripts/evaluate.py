@@ -131,8 +131,8 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 def variants() -> list[tuple[str, Weights]]:
     """Each weight and rule on its own: off, or to either side."""
-    off = {"evidence": 0.0, "page": 0.0, "name": 0.0, "releases": 1.0, "boards": 1.0,
-           "boilerplate": 1.0}  # fmt: skip
+    off: dict[str, Any] = {"evidence": 0.0, "page": 0.0, "name": 0.0, "releases": 1.0,
+                           "boards": 1.0, "boilerplate": 1.0}  # fmt: skip
     named = [("both", DEFAULT), ("words alone", DEFAULT._replace(dense=0.0)),
              ("vectors alone, of the candidates", DEFAULT._replace(dense=1.0))]  # fmt: skip
     named += [(f"without {name}", DEFAULT._replace(**{name: value})) for name, value in off.items()]

@@ -42,9 +42,7 @@ def check_passages(answer: dict[str, Any], zephyr: Path) -> None:
     for rank, passage in enumerate(answer["passages"], 1):
         assert set(passage) == PASSAGE_KEYS and passage["rank"] == rank
         source = lines_of(zephyr / passage["path"])
-        assert passage["text"] == "\n".join(
-            source[passage["start_line"] - 1 : passage["end_line"]]
-        )
+        assert passage["text"] == "\n".join(source[passage["start_line"] - 1 : passage["end_line"]])
         assert 0 <= passage["score"] <= 1
         assert passage["url"].startswith("https://docs.zephyrproject.org/")
 
@@ -70,7 +68,9 @@ def test_ask_in_a_workspace(workspace: MakeWorkspace, west: Run, name: str) -> N
 
 def test_json(workspace: MakeWorkspace, west: Run) -> None:
     made = workspace()
-    answer = answered(west("ask", "--json", "--retrieve-only", "-k", "7", QUESTION, cwd=made.topdir))
+    answer = answered(
+        west("ask", "--json", "--retrieve-only", "-k", "7", QUESTION, cwd=made.topdir)
+    )
     check_passages(answer, made.zephyr)
     assert answer["question"] == QUESTION and answer["abstained"] is False
     assert set(answer["revision"]) == {"version", "commit", "modified", "path"}
@@ -258,7 +258,9 @@ def test_without_the_git_program(workspace: MakeWorkspace, zephyr_ask: Run) -> N
 def test_a_foreign_zephyr_base(workspace: MakeWorkspace, west: Run) -> None:
     made, other = workspace("a"), workspace("b")
     west("config", "-d", "zephyr.base", cwd=made.topdir)
-    result = west("ask", "--json", QUESTION, cwd=made.topdir, env={"ZEPHYR_BASE": str(other.zephyr)})
+    result = west(
+        "ask", "--json", QUESTION, cwd=made.topdir, env={"ZEPHYR_BASE": str(other.zephyr)}
+    )
     assert answered(result)["revision"]["path"] == str(other.zephyr)
     assert "outside this workspace" in result.stderr
     bad = west("ask", QUESTION, cwd=made.topdir, env={"ZEPHYR_BASE": str(made.topdir)})
@@ -392,9 +394,7 @@ def loaded(made: Workspace, clean_env: dict[str, str], *argv: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-def test_what_is_not_loaded(
-    workspace: MakeWorkspace, clean_env: dict[str, str], west: Run
-) -> None:
+def test_what_is_not_loaded(workspace: MakeWorkspace, clean_env: dict[str, str], west: Run) -> None:
     made = workspace()
     west("ask", QUESTION, cwd=made.topdir)
     west("ask", QUESTION, cwd=made.topdir)

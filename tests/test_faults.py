@@ -205,7 +205,9 @@ def test_noise_anywhere_in_the_index(workspace: MakeWorkspace, west: Run) -> Non
         assert "Traceback" not in result.stderr
         check_passages(json.loads(result.stdout), made.zephyr)
     path.write_bytes(data)
-    assert answered(west("ask", "--json", QUESTION, cwd=made.topdir))["passages"] == first["passages"]
+    assert (
+        answered(west("ask", "--json", QUESTION, cwd=made.topdir))["passages"] == first["passages"]
+    )
 
 
 @pytest.mark.parametrize("how", ["a file in its place", "read-only"])

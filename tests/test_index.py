@@ -136,7 +136,11 @@ def test_an_include_that_appears_later(
 
 def test_incremental_equals_fresh(index: Index, base: Path, tmp_path: Path) -> None:
     bring_up(index, base)
-    for path in ("doc/kernel/timing.rst", "doc/services/shell.rst", "boards/common/flash-footer.rst"):
+    for path in (
+        "doc/kernel/timing.rst",
+        "doc/services/shell.rst",
+        "boards/common/flash-footer.rst",
+    ):
         (base / path).write_text("Changed page\n############\n\nOther words about thyme.\n")
     (base / "doc" / "hardware" / "gpio.rst").unlink()
     shutil.copytree(base / "samples" / "basic", base / "samples" / "more")
@@ -145,9 +149,9 @@ def test_incremental_equals_fresh(index: Index, base: Path, tmp_path: Path) -> N
     bring_up(fresh, base)
     assert content(index) == content(fresh)
     words = ["logging", "thyme", "enable", "board"]
-    assert [(c.page, c.start_line, round(c.bm25, 9)) for c in index.search(expression(words), 50)] == [
-        (c.page, c.start_line, round(c.bm25, 9)) for c in fresh.search(expression(words), 50)
-    ]
+    assert [
+        (c.page, c.start_line, round(c.bm25, 9)) for c in index.search(expression(words), 50)
+    ] == [(c.page, c.start_line, round(c.bm25, 9)) for c in fresh.search(expression(words), 50)]
     assert index.page_scores(expression(words), 50) == pytest.approx(
         fresh.page_scores(expression(words), 50)
     )
@@ -205,9 +209,7 @@ def test_unreadable_and_odd_files(index: Index, base: Path) -> None:
      lambda data: data[:100] + b"\0" * 4000 + data[4100:]],
     ids=["empty", "truncated", "garbage", "noise inside", "schema lost"],
 )  # fmt: skip
-def test_a_damaged_file_is_noticed_or_repaired(
-    tmp_path: Path, base: Path, damage: object
-) -> None:
+def test_a_damaged_file_is_noticed_or_repaired(tmp_path: Path, base: Path, damage: object) -> None:
     assert callable(damage)
     path = tmp_path / "index.sqlite3"
     first = Index(path)
@@ -226,7 +228,9 @@ def test_a_damaged_file_is_noticed_or_repaired(
 
 def test_a_changed_text_inside_the_file_is_noticed(index: Index, base: Path) -> None:
     bring_up(index, base)
-    index._db.execute("UPDATE chunks SET text = (SELECT text FROM chunks WHERE id = 2) WHERE id = 1")
+    index._db.execute(
+        "UPDATE chunks SET text = (SELECT text FROM chunks WHERE id = 2) WHERE id = 1"
+    )
     with pytest.raises(Damaged):
         index.chunk(1)
     assert index.check() != []

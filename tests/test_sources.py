@@ -37,7 +37,9 @@ PAGES = sorted(p.relative_to(MINIATURE).as_posix() for p in MINIATURE.rglob("*.r
 UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*")
 
 
-def uncovered(lines: list[str], path: str, chunks: list[Chunk], dropped: list[Dropped]) -> list[str]:
+def uncovered(
+    lines: list[str], path: str, chunks: list[Chunk], dropped: list[Dropped]
+) -> list[str]:
     """Lines with text that no chunk holds and no rule dropped; headings stand in paths."""
     covered = {
         number
@@ -237,7 +239,9 @@ def test_include_cites_the_included_file(tmp_path: Path) -> None:
 
 def test_literalinclude_cites_the_code(tmp_path: Path) -> None:
     (tmp_path / "doc").mkdir()
-    (tmp_path / "doc" / "main.c").write_text("/* no */\n/* begin */\nint leaf;\nint tree;\n/* end */\n")
+    (tmp_path / "doc" / "main.c").write_text(
+        "/* no */\n/* begin */\nint leaf;\nint tree;\n/* end */\n"
+    )
     chunks, _, _ = chunks_of(
         tmp_path, "Title\n#####\n\n.. literalinclude:: main.c\n   :language: c\n"
         "   :start-after: begin\n   :end-before: end\n"

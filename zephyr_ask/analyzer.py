@@ -22,7 +22,10 @@ _TERM_CHARS = 64  # longer ones are hashes, base64 or rulers
 # Words that say nothing about what is asked: closed-class English and the frame of a
 # question. "not", "without" and "off" stay: they turn a question round; "no" is mostly "no idea".
 STOP_WORDS = frozenset(
-    """a about after all also am an and any anyone anything are as at be because been before being
+    re.findall(
+        r"\S+",
+        """a about after all also am an and any anyone anything are as at be because been before
+    being
     both but by can cannot could did do does doing done each else ever every few for from get gets
     getting give given go goes got had has have having he her here hers him his how i if in into is
     it its itself just let like make makes may me might mine more most much must my of on once one
@@ -32,7 +35,8 @@ STOP_WORDS = frozenset(
     using very via want wants was way we well were what whatever when where which while who whom
     whose why will with would yet you your yours ive im id ill
     arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt shouldnt wasnt werent wont
-    wouldnt no nothing now""".split()
+    wouldnt no nothing now""",
+    )
 )
 # What people write and what the documentation writes; a question is searched for both.
 SYNONYMS = {
@@ -92,7 +96,11 @@ def _identifier(token: str, camel: bool) -> list[str]:
         found.append("".join(parts).lower())  # Wi-Fi, J-Link, pre-built
     for part in parts:
         lower = part.lower()
-        if len(lower) > _TERM_CHARS or lower in STOP_WORDS or (len(parts) > 1 and lower == "config"):
+        if (
+            len(lower) > _TERM_CHARS
+            or lower in STOP_WORDS
+            or (len(parts) > 1 and lower == "config")
+        ):
             continue
         found.append(lower)
         if camel:

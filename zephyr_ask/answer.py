@@ -134,9 +134,7 @@ class Session:
 
     # --- what it is for
 
-    def ask(
-        self, question: str, count: int = PASSAGES, kinds: Sequence[Kind] = ()
-    ) -> Answer:
+    def ask(self, question: str, count: int = PASSAGES, kinds: Sequence[Kind] = ()) -> Answer:
         """Ranked passages for a question, or the nearest ones and `abstained`.
 
         Raises QuestionError for a question with nothing in it, ModelError for a bad

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from zephyr_ask.types import CHUNK_CHARS, Block, Chunk, Document, Section
+from zephyr_ask.types import CHUNK_CHARS, Block, Chunk, Document
 
 _TIGHT = ("row", "item")  # consecutive ones are joined without a blank line between
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -75,9 +75,7 @@ def _is_prose(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def _groups(
-    blocks: Iterable[Block], files: Mapping[str, Sequence[str]]
-) -> Iterator[list[Block]]:
+def _groups(blocks: Iterable[Block], files: Mapping[str, Sequence[str]]) -> Iterator[list[Block]]:
     """Consecutive blocks of one file that fit into one chunk together."""
     group: list[Block] = []
     size = 0

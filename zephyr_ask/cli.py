@@ -51,29 +51,70 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `west ask` and `zephyr-ask`."""
     parser.add_argument("question", nargs="*", help="the question; - reads one a line from stdin")
     what = parser.add_argument_group("what to do")
-    what.add_argument("--retrieve-only", action="store_true", default=None,
-                      help="print passages and never generate an answer [ask.retrieve-only]")
-    what.add_argument("--rebuild", action="store_true",
-                      help="make the whole index again, every vector included; goes on where "
-                      "it was interrupted")
-    what.add_argument("--status", action="store_true",
-                      help="say what is indexed and whether it is current and sound")
-    what.add_argument("--fetch", action="store_true",
-                      help="get the encoder's model from the hub, once: the only network access")
+    what.add_argument(
+        "--retrieve-only",
+        action="store_true",
+        default=None,
+        help="print passages and never generate an answer [ask.retrieve-only]",
+    )
+    what.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="make the whole index again, every vector included; goes on where it was interrupted",
+    )
+    what.add_argument(
+        "--status",
+        action="store_true",
+        help="say what is indexed and whether it is current and sound",
+    )
+    what.add_argument(
+        "--fetch",
+        action="store_true",
+        help="get the encoder's model from the hub, once: the only network access",
+    )
     which = parser.add_argument_group("which passages")
-    which.add_argument("-k", type=str, metavar="N", default=None,
-                       help="how many passages, at most 2 of one page (default: 5) [ask.k]")
-    which.add_argument("--in", dest="kinds", metavar="KIND", action="append", default=None,
-                       help="search only: " + ", ".join(KINDS) + "; several with commas [ask.in]")
-    which.add_argument("--model", metavar="DIR", default=None,
-                       help="a sentence-transformers folder to encode with [ask.model]")
+    which.add_argument(
+        "-k",
+        type=str,
+        metavar="N",
+        default=None,
+        help="how many passages, at most 2 of one page (default: 5) [ask.k]",
+    )
+    which.add_argument(
+        "--in",
+        dest="kinds",
+        metavar="KIND",
+        action="append",
+        default=None,
+        help="search only: " + ", ".join(KINDS) + "; several with commas [ask.in]",
+    )
+    which.add_argument(
+        "--model",
+        metavar="DIR",
+        default=None,
+        help="a sentence-transformers folder to encode with [ask.model]",
+    )
     output = parser.add_argument_group("output")
-    output.add_argument("--json", action="store_true", default=None,
-                        help="print one JSON object a question [ask.json]")
-    output.add_argument("--color", choices=("auto", "always", "never"), default=None,
-                        help="colours (default: west's color.ui) [ask.color]")
-    output.add_argument("-v", "--verbose", dest="more", action="count", default=argparse.SUPPRESS,
-                        help="show reasons and timings; twice: what was run")
+    output.add_argument(
+        "--json",
+        action="store_true",
+        default=None,
+        help="print one JSON object a question [ask.json]",
+    )
+    output.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default=None,
+        help="colours (default: west's color.ui) [ask.color]",
+    )
+    output.add_argument(
+        "-v",
+        "--verbose",
+        dest="more",
+        action="count",
+        default=argparse.SUPPRESS,
+        help="show reasons and timings; twice: what was run",
+    )
     output.add_argument("-q", "--quiet", dest="less", action="count", default=argparse.SUPPRESS,
                         help="no progress, no footer")  # fmt: skip
 
@@ -112,7 +153,7 @@ class Ask(WestCommand):  # type: ignore[misc, unused-ignore]
             usage=self.parser.error,
         )
         if code:
-            raise CommandError(code)
+            raise CommandError(code)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -181,8 +222,9 @@ def settings(
         try:
             return config(f"ask.{name}"), f"ask.{name}"
         except Exception as error:
-            raise SettingError(f"ask.{name} cannot be read: {error}", f"west config ask.{name}") \
-                from error
+            raise SettingError(
+                f"ask.{name} cannot be read: {error}", f"west config ask.{name}"
+            ) from error
 
     color, where = value("color", args.color)
     if color is None:

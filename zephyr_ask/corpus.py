@@ -22,6 +22,7 @@ RACY_NS = 2_000_000_000
 PARALLEL_BYTES = 1_500_000  # below this, starting worker processes costs more than it saves
 _BATCH_BYTES = 150_000  # a worker's unit: small enough to keep progress smooth
 
+
 class Snapshot(NamedTuple):
     """What the tree looked like: folders, then files, as paths relative to zephyr."""
 

@@ -202,7 +202,9 @@ class Index:
 
     def notes(self) -> list[str]:
         """What could not be read or parsed, a line each."""
-        return [r[0] for r in self._rows("SELECT note FROM pages WHERE note NOT NULL ORDER BY path")]
+        return [
+            r[0] for r in self._rows("SELECT note FROM pages WHERE note NOT NULL ORDER BY path")
+        ]
 
     def put(self, record: PageRecord, parser: str, now: int) -> None:
         """Store a page in place of what was there of it. Inside `writing`.
@@ -297,7 +299,8 @@ class Index:
             marks = ", ".join(str(KINDS.index(kind)) for kind in kinds)
             sql += f" AND rowid IN (SELECT id FROM chunks WHERE kind IN ({marks}))"
         sql = f"""SELECT c.id, p.path, c.kind, c.file, c.start_line, c.digest, -f.score,
-                  (SELECT count(DISTINCT o.page) FROM chunks o WHERE o.signature = c.signature), p.title
+                  (SELECT count(DISTINCT o.page) FROM chunks o
+                   WHERE o.signature = c.signature), p.title
                   FROM ({sql} ORDER BY score LIMIT ?) f JOIN chunks c ON c.id = f.id
                   JOIN pages p ON p.id = c.page"""
         found = [
@@ -480,11 +483,14 @@ def _sqlite_errors(path: Path | None) -> Iterator[None]:
         text = str(error)
         full = "full" in text or code.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
         if full or "unable to open" in text or "readonly" in text or "disk I/O" in text:
-            raise IndexFailure(f"cannot write the index {path}: {text}",
-                               "free some room there, or make the folder writable") from error
+            raise IndexFailure(
+                f"cannot write the index {path}: {text}",
+                "free some room there, or make the folder writable",
+            ) from error
         if "locked" in text:
-            raise IndexFailure(f"the index {path} is in use by another west ask",
-                               "try again when it has finished") from error
+            raise IndexFailure(
+                f"the index {path} is in use by another west ask", "try again when it has finished"
+            ) from error
         raise Damaged(text) from error
 
 

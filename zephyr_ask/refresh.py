@@ -55,9 +55,7 @@ def is_current(index: Index, base: Path) -> bool:
     return snapshot is not None and snapshot.is_current(base)
 
 
-def refresh(
-    index: Index, base: Path, progress: Progress, say: Callable[[str], None]
-) -> bool:
+def refresh(index: Index, base: Path, progress: Progress, say: Callable[[str], None]) -> bool:
     """Make the index equal to the tree at `base`; False if it was already.
 
     `say` is told, once, if another process has to be waited for.
@@ -109,7 +107,9 @@ def _refresh(index: Index, base: Path, progress: Progress) -> None:
     if meta.get("analyzer") != analyzer:
         with index.writing():
             if meta.get("parser") == parser:
-                index.analyse_again(lambda done, total: progress("Analysing", done, total, "chunks"))
+                index.analyse_again(
+                    lambda done, total: progress("Analysing", done, total, "chunks")
+                )
             else:
                 index.clear()
             index.set_meta(analyzer=analyzer)

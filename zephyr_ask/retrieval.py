@@ -297,9 +297,7 @@ def coverage(index: Index, sought: Sought, ranked: Sequence[Ranked]) -> float:
     """
     ids = [entry.candidate.id for entry in ranked[:5]]
     total = index.chunk_count()
-    weights = {
-        term: math.log(1 + total / (0.5 + index.frequency(term))) for term in sought.terms
-    }
+    weights = {term: math.log(1 + total / (0.5 + index.frequency(term))) for term in sought.terms}
     held = sum(weight for term, weight in weights.items() if index.hold(term, ids))
     return held / sum(weights.values()) if weights else 0.0
 

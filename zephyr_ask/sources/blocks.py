@@ -36,11 +36,17 @@ class Writer:
         if end is None and content:
             first = next((c.span for c in content if hasattr(c, "span")), None)
             if first is not None:
-                end = Span(first.path, first.first, until.last if until.path == first.path else first.last)
+                end = Span(
+                    first.path, first.first, until.last if until.path == first.path else first.last
+                )
         blocks = [self._trim(block) for block in self._blocks(content, end)]
         for index, block in enumerate(blocks):
             if not block.rule:
-                if outer is not None and block.path == outer.path and outer.first < block.start_line:
+                if (
+                    outer is not None
+                    and block.path == outer.path
+                    and outer.first < block.start_line
+                ):
                     blocks[index] = _moved(block, outer.first, block.end_line)
                 break
         return blocks
@@ -119,7 +125,9 @@ class Writer:
         if label and blocks and not blocks[0].rule and blocks[0].path == span.path:
             first = blocks[0]
             glue = " " if quoted and first.kind == "prose" else "\n\n"
-            blocks[0] = Block(first.path, span.first, first.end_line, label + glue + first.text, first.kind)
+            blocks[0] = Block(
+                first.path, span.first, first.end_line, label + glue + first.text, first.kind
+            )
         elif label:
             head = Span(span.path, span.first, blocks[0].start_line - 1) if blocks else span
             blocks.insert(0, _block(Span(span.path, span.first, max(span.first, head.last)), label))
@@ -153,7 +161,9 @@ class Writer:
         if first_block.path == span.path:
             blocks[0] = Block(span.path, span.first, first_block.end_line, head, "row")
         else:
-            blocks.insert(0, _block(span, label, rule="" if label else "replaced by the included file"))
+            blocks.insert(
+                0, _block(span, label, rule="" if label else "replaced by the included file")
+            )
         for index, block in enumerate(blocks):  # each row reaches to the next
             following = blocks[index + 1].start_line - 1 if index + 1 < len(blocks) else span.last
             if block.path == span.path and following >= block.start_line:
@@ -190,7 +200,9 @@ class Writer:
             fence = "````" if "```" in node.astext() else "```"
             return f"{fence}{getattr(node, 'language', '')}\n{node.astext()}\n{fence}"
         if isinstance(node, nodes.system_message):
-            return "\n\n".join(c.astext() for c in node.children if isinstance(c, nodes.literal_block))
+            return "\n\n".join(
+                c.astext() for c in node.children if isinstance(c, nodes.literal_block)
+            )
         if isinstance(node, _LISTS):
             items = (self._item(node, item, i) for i, item in enumerate(node.children))
             return "\n".join(filter(None, items))
@@ -239,7 +251,11 @@ def _rows(table: nodes.table) -> tuple[list[Any], int, str]:
             header += 1
         spans = [s for cell in group.children for c in cell.children
                  if (s := getattr(c, "span", None)) is not None]  # fmt: skip
-        where = Span(spans[0].path, min(s.first for s in spans), max(s.last for s in spans)) if spans else None
+        where = (
+            Span(spans[0].path, min(s.first for s in spans), max(s.last for s in spans))
+            if spans
+            else None
+        )
         rows.append((where, list(group.children)))
     title = next((f"**{c.astext()}**" for c in table.children if isinstance(c, nodes.title)), "")
     return rows, header, title
@@ -282,7 +298,9 @@ def _is_silent(node: Any) -> bool:
         return node.get("level", 0) < 3 or not any(
             isinstance(c, nodes.literal_block) for c in node.children
         )
-    return isinstance(node, (nodes.title, nodes.subtitle)) and not isinstance(node.parent, nodes.topic)
+    return isinstance(node, (nodes.title, nodes.subtitle)) and not isinstance(
+        node.parent, nodes.topic
+    )
 
 
 def _stripped(text: str) -> str:

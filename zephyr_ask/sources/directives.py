@@ -44,6 +44,11 @@ class _Base(Directive):
     def argument(self) -> str:
         return " ".join(self.arguments[0].split()) if self.arguments else ""
 
+    @property
+    def reader(self) -> Any:
+        """The page's Reader."""
+        return self.state.document.reader  # type: ignore[attr-defined]
+
     def children(self, into: nodes.Element | None = None) -> nodes.Element:
         """The content, read on."""
         node = into if into is not None else nodes.container()
@@ -61,7 +66,7 @@ class _Base(Directive):
         """A file that an argument names: its path and lines, or None if it is not there."""
         # By line number: the machine has moved on, perhaps out of the file.
         including, _ = self.state_machine.get_source_and_line(self.lineno)
-        found: tuple[str, list[str]] | None = self.state.document.reader.read(name, including)
+        found: tuple[str, list[str]] | None = self.reader.read(name, including)
         return found
 
     def nothing(self, rule: str) -> list[nodes.Node]:
@@ -129,8 +134,10 @@ class Verbatim(_Base):
         node.language = _language(argument)  # type: ignore[attr-defined]
         caption = self.options.get("caption", "")
         if caption:
-            return [nodes.paragraph(caption, "", *self.state.inline_text(caption, self.lineno)[0]),
-                    node]
+            return [
+                nodes.paragraph(caption, "", *self.state.inline_text(caption, self.lineno)[0]),
+                node,
+            ]
         return [node]
 
 
@@ -185,7 +192,7 @@ class Board(_Base):
 
     def run(self) -> list[nodes.Node]:
         name = self.argument
-        reader = self.state.document.reader
+        reader = self.reader
         node = self.sentence(f"Board `{name}`")[0]
         if reader.title is None:
             reader.title = reader.board_name(name) or name
@@ -196,7 +203,7 @@ class CodeSample(_Base):
     """`zephyr:code-sample:: id` and its category: the page's title and summary."""
 
     def run(self) -> list[nodes.Node]:
-        reader = self.state.document.reader
+        reader = self.reader
         title = " ".join(self.options.get("name", "").split()) or self.argument
         if reader.title is None:
             reader.title = title
@@ -258,9 +265,17 @@ class ListTable(_Base):
         content = self.children()
         table = nodes.container()
         rows = [
-            (getattr(row, "span", None), [cell for inner in row.children
-             if isinstance(inner, nodes.bullet_list) for cell in inner.children])
-            for outer in content.children if isinstance(outer, nodes.bullet_list)
+            (
+                getattr(row, "span", None),
+                [
+                    cell
+                    for inner in row.children
+                    if isinstance(inner, nodes.bullet_list)
+                    for cell in inner.children
+                ],
+            )
+            for outer in content.children
+            if isinstance(outer, nodes.bullet_list)
             for row in outer.children
         ]
         table.rows = rows  # type: ignore[attr-defined]
@@ -299,8 +314,13 @@ class CsvTable(_Base):
         except csv.Error:
             return [nodes.literal_block("", "\n".join(lines))]
         table.rows = [  # type: ignore[attr-defined]
-            (span, [nodes.paragraph("", "", *self.state.inline_text(c, self.lineno)[0])
-                    for c in cells])
+            (
+                span,
+                [
+                    nodes.paragraph("", "", *self.state.inline_text(c, self.lineno)[0])
+                    for c in cells
+                ],
+            )
             for span, cells in rows
         ]
         return [table]
@@ -316,11 +336,11 @@ class CsvTable(_Base):
 
         def place(n: int) -> tuple[str, int]:
             try:
-                source, offset = content.info(n - 1)
-            except (IndexError, TypeError):
-                source, offset = self.state_machine.get_source_and_line(self.lineno)
-                offset = (offset or 1) - 1
-            return str(source), int(offset or 0) + 1
+                path, offset = vars(content)["items"][n - 1]
+            except IndexError:
+                path, line = self.state_machine.get_source_and_line(self.lineno)
+                offset = (line or 1) - 1
+            return str(path), int(offset or 0) + 1
 
         return list(content), place
 
@@ -329,7 +349,7 @@ class Include(_Base):
     """Another file's lines, parsed in place, with their own path and numbers."""
 
     def run(self) -> list[nodes.Node]:
-        reader = self.state.document.reader
+        reader = self.reader
         found = self.file(self.argument)
         if not found:
             return self.nothing("included file is not in the tree")
@@ -380,14 +400,20 @@ def slice_lines(lines: list[str], options: dict[str, str]) -> tuple[int, int]:
         first = range(len(lines) + 1)[int(options["start-line"])] if lines else 0
     if options.get("end-line", "").lstrip("-").isdigit():
         last = min(len(lines), int(options["end-line"]) % (len(lines) + 1))
-    numbers = [int(n) for part in options.get("lines", "").split(",")
-               for n in part.split("-") if n.strip().isdigit()]
+    numbers = [
+        int(n)
+        for part in options.get("lines", "").split(",")
+        for n in part.split("-")
+        if n.strip().isdigit()
+    ]
     if numbers:
         open_end = options["lines"].strip().endswith("-")
         first, last = min(numbers) - 1, len(lines) if open_end else max(numbers)
     for name, shift in (("start-after", 1), ("start-at", 0)):
         if options.get(name):
-            first = next((i + shift for i in range(first, last) if options[name] in lines[i]), first)
+            first = next(
+                (i + shift for i in range(first, last) if options[name] in lines[i]), first
+            )
     for name, shift in (("end-before", 0), ("end-at", 1)):
         if options.get(name):
             last = next((i + shift for i in range(first, last) if options[name] in lines[i]), last)
@@ -470,8 +496,7 @@ def directive_class(name: str) -> type[_Base]:
     return Signature if ":" in name or name in _SIGNATURES else Container
 
 
-_SIGNATURES = frozenset(
-    "function method attribute data envvar option cmdoption program describe object class "
-    "exception c:function".split()
-)
-
+_SIGNATURES = {
+    "function", "method", "attribute", "data", "envvar", "option", "cmdoption", "program",
+    "describe", "object", "class", "exception",
+}  # fmt: skip

@@ -52,8 +52,7 @@ def _label(argument: str) -> str:
 
 
 def _symbol(argument: str) -> str:
-    text, target = _split(argument.lstrip("!~"))
-    return _code(text if text == target else f"{text}")
+    return _code(_split(argument.lstrip("!~"))[0])
 
 
 def _function(argument: str) -> str:
@@ -87,18 +86,22 @@ def _plain(argument: str) -> str:
     return _split(argument)[0]
 
 
+_CODE_ROLES = re.findall(
+    r"\S+",
+    """c:macro c:struct c:type c:enum c:enumerator c:member c:var c:union c:data c:expr c:texpr
+    c:identifier cpp:type cpp:var cpp:member cpp:class cpp:any py:class py:data py:attr py:mod
+    py:obj py:exc class attr mod data code literal command program makevar envvar option
+    dtcompatible zephyr_file zephyr_raw module_file rst:dir rst:role kbd app build-dir""",
+)
+_TEXT_ROLES = ("file", "samp", "download")  # "~" and "!" at their start are text
+
+
 # What a role leaves behind. A role that is not named here leaves its text.
 ROLES: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(("ref", "doc", "std:ref", "std:doc", "numref", "term", "any"), _label),
     **dict.fromkeys(("c:func", "c:function", "func", "py:func", "py:meth", "cpp:func"), _function),
-    **dict.fromkeys(
-        "c:macro c:struct c:type c:enum c:enumerator c:member c:var c:union c:data c:expr c:texpr "
-        "cpp:type cpp:var cpp:member cpp:class cpp:any py:class py:data py:attr py:mod py:obj "
-        "py:exc class attr mod data file code literal command program makevar envvar option samp "
-        "dtcompatible zephyr_file zephyr_raw module_file rst:dir rst:role download kbd app "
-        "build-dir c:identifier mod".split(),
-        _symbol,
-    ),
+    **dict.fromkeys(_CODE_ROLES, _symbol),
+    **dict.fromkeys(_TEXT_ROLES, lambda argument: _code(_split(argument)[0])),
     **dict.fromkeys(("kconfig:option", "kconfig:option-regex"), _option),
     "zephyr:code-sample": _suffixed("sample"),
     "zephyr:code-sample-category": _suffixed("samples"),
@@ -132,7 +135,9 @@ def markdown(text: str, substitutions: Mapping[str, str], targets: frozenset[str
 
 
 _MARKED = re.compile(r"[`\\|_\[]")
-_WORD_REFERENCE = re.compile(r"(?<![\w`_.:/-])([A-Za-z0-9]+(?:[-.+:_][A-Za-z0-9]+)*)__?(?![\w(*`/])")
+_WORD_REFERENCE = re.compile(
+    r"(?<![\w`_.:/-])([A-Za-z0-9]+(?:[-.+:_][A-Za-z0-9]+)*)__?(?![\w(*`/])"
+)
 
 
 def _reduce(match: re.Match[str], substitutions: Mapping[str, str]) -> str:

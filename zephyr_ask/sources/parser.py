@@ -72,52 +72,55 @@ class _LazyStates(dict[str, Any]):
         return state
 
 
-class _Watching:
+# What the two mixins below are mixed into is untyped.
+_Untyped: Any = object
+
+
+class _Watching(_Untyped):  # type: ignore[misc]
     """Mixed into both state machines: records a Span as `span` on each new node."""
 
     _first = 0  # offset of the line at which the machine began to look
 
     def add_states(self, state_classes: Any) -> None:
-        self.states = _LazyStates(self, state_classes)
+        self.states: Any = _LazyStates(self, state_classes)
 
     def attach_observer(self, observer: Any) -> None:
         """docutils would note the current line in the document at every line: not used."""
 
     def check_line(self, context: Any, state: Any, transitions: Any = None) -> Any:
         if not context:
-            self._first = self.line_offset  # type: ignore[attr-defined]
-        if transitions is None and _is_text(self.line, state):  # type: ignore[attr-defined]
+            self._first = self.line_offset
+        if transitions is None and _is_text(self.line, state):
             if self._take_paragraph(state):
                 return [], "Body", []
             transitions = ("text",)
-        first, parent = self._first, self.node  # type: ignore[has-type]
+        first, parent = self._first, self.node
         before = len(parent.children)
         try:
-            return super().check_line(context, state, transitions)  # type: ignore[misc]
+            return super().check_line(context, state, transitions)
         finally:
             added = parent.children[before:]
             if self.node is not parent:
                 added = [*added, self.node]
             if added:
-                _mark(added, self.input_lines, first, self.line_offset)  # type: ignore[attr-defined]
-
+                _mark(added, self.input_lines, first, self.line_offset)
 
     def _take_paragraph(self, state: Any) -> bool:
         """Attach a plain paragraph at once, without docutils' second state for it."""
-        lines = self.input_lines  # type: ignore[attr-defined]
-        first = self.line_offset  # type: ignore[has-type]
+        lines = self.input_lines
+        first = self.line_offset
         last, data = first, lines.data
         while last < len(data) and data[last].strip():
             last += 1
         if not _is_paragraph(data, first, last):
             return False
         text = [line.rstrip() for line in data[first:last]]
-        nodes_, _ = state.paragraph(text, self.abs_line_number())  # type: ignore[attr-defined]
+        nodes_, _ = state.paragraph(text, self.abs_line_number())
         before = len(self.node.children)
         self.node += nodes_
         _mark(self.node.children[before:], lines, first, last - 1)
         # To the blank line, or the end: there docutils' own paragraph ends, too.
-        self.next_line(min(last, len(data) - 1) - first)  # type: ignore[attr-defined]
+        self.next_line(min(last, len(data) - 1) - first)
         return True
 
 
@@ -211,14 +214,17 @@ class _Inliner(states.Inliner):
 _TRANSITIONS: dict[type, list[tuple[str, Any, str]]] = {}
 
 
-class _StateMixin:
+class _StateMixin(_Untyped):  # type: ignore[misc]
     """What all states share: watched nested machines, and this program's directives."""
+
+    transitions: Any
+    transition_order: Any
 
     nested_sm = _NestedMachine
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils' own protocol
 
     def __init__(self, state_machine: Any, debug: bool = False) -> None:
-        super().__init__(state_machine, debug)  # type: ignore[call-arg]
+        super().__init__(state_machine, debug)
         self.nested_sm_kwargs = {"state_classes": _STATES, "initial_state": "Body"}
 
     def nested_parse(self, block: Any, input_offset: int, node: Any = None, *args: Any,
@@ -229,10 +235,10 @@ class _StateMixin:
         while end and not data[end - 1].strip():
             end -= 1
         if node is None or args or kwargs or not _is_paragraph(data, 0, end):
-            return super().nested_parse(block, input_offset, node, *args, **kwargs)  # type: ignore[misc]
+            return super().nested_parse(block, input_offset, node, *args, **kwargs)
         before = len(node.children)
         lines = [line.rstrip() for line in data[:end]]
-        paragraph, _ = self.paragraph(lines, input_offset + 1)  # type: ignore[attr-defined]
+        paragraph, _ = self.paragraph(lines, input_offset + 1)
         node += paragraph
         _mark(node.children[before:], block, 0, end - 1)
         return input_offset + len(data)
@@ -241,10 +247,10 @@ class _StateMixin:
         """The same for every instance of a class: compiled and sorted once, not once a list."""
         known = _TRANSITIONS.get(type(self))
         if known is None:
-            super().add_initial_transitions()  # type: ignore[misc]
+            super().add_initial_transitions()
             _TRANSITIONS[type(self)] = [
-                (name, self.transitions[name][0], self.transitions[name][2])  # type: ignore[has-type]
-                for name in self.transition_order  # type: ignore[has-type]
+                (name, self.transitions[name][0], self.transitions[name][2])
+                for name in self.transition_order
             ]
             return
         self.transition_order = [name for name, *_ in known]
@@ -253,14 +259,14 @@ class _StateMixin:
         }
 
     def unlink(self) -> None:
-        super().unlink()  # type: ignore[misc]
+        super().unlink()
         self.transitions = {}  # bound methods, which would keep this state alive
 
     def eof(self, context: Any) -> Any:
-        machine = self.state_machine  # type: ignore[attr-defined]
+        machine = self.state_machine
         parent = machine.node
         before = len(parent.children)
-        result = super().eof(context)  # type: ignore[misc]
+        result = super().eof(context)
         lines = machine.input_lines
         _mark(parent.children[before:], lines, machine._first, len(lines) - 1)
         return result
@@ -269,13 +275,11 @@ class _StateMixin:
         from zephyr_ask.sources.directives import directive_class
 
         name = match.group(1)
-        return self.run_directive(  # type: ignore[attr-defined]
-            directive_class(name), match, name, option_presets
-        )
+        return self.run_directive(directive_class(name), match, name, option_presets)
 
     def substitution_def(self, match: Any) -> Any:
         """Definitions were read before parsing (`definitions`)."""
-        *_, blank_finish = self.state_machine.get_first_known_indented(  # type: ignore[attr-defined]
+        *_, blank_finish = self.state_machine.get_first_known_indented(
             match.end(), strip_indent=False
         )
         return [nodes.comment()], blank_finish
@@ -292,9 +296,7 @@ def _explicit() -> Any:
 
 
 _StateMixin.explicit = _explicit()  # type: ignore[attr-defined]
-_STATES = tuple(
-    type(state.__name__, (_StateMixin, state), {}) for state in states.state_classes
-)
+_STATES = tuple(type(state.__name__, (_StateMixin, state), {}) for state in states.state_classes)
 
 
 class RstParser(Parser):
@@ -351,7 +353,7 @@ def parse(
     docutils raises on a page that it cannot parse, RecursionError among it.
     """
     document = utils.new_document(path, _settings().copy())
-    document.reader = reader
+    document.reader = reader  # type: ignore[attr-defined]
     _StateMixin.nested_sm_cache.clear()  # a failed parse may have left one half-run
     RstParser(_Inliner(substitutions, targets)).parse(text, document)
     return document

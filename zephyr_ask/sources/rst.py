@@ -105,8 +105,8 @@ class Reader:
 def read_page(base: Path, path: str, data: bytes) -> tuple[Document, Reader]:
     """Parse the page at `path` (relative to `base`) whose content is `data`.
 
-    The Reader holds the lines of the page and of what it includes. Never raises on content: what docutils cannot parse is split at its headings, and
-    the document's `note` says so.
+    The Reader holds the lines of the page and of what it includes. Never raises on content:
+    what docutils cannot parse is split at its headings, and the document's `note` says so.
     """
     text = decode(data)
     reader = Reader(base, path)
@@ -186,7 +186,7 @@ class _Sections:
         if own is not None and until.path == own.path:
             own = Span(own.path, own.first, until.last)
         elif own is not None:  # an included file's section follows
-            spans = [c.span for c in content if "span" in vars(c)]
+            spans: list[Span] = [vars(c)["span"] for c in content if "span" in vars(c)]
             ends = [span.last for span in spans if span.path == own.path]
             own = Span(own.path, own.first, max([own.last, *ends]))
         blocks = self._writer.section(content, own, until)
@@ -197,7 +197,9 @@ class _Sections:
             elif not isinstance(child, nodes.comment):
                 self._label = None
         for index, child in enumerate(inner):
-            name = () if child is self._title_section else (_one_line(child[0].astext()),)
+            name: tuple[str, ...] = (
+                () if child is self._title_section else (_one_line(child[0].astext()),)
+            )
             found = _anchor(child, self._label, anchor)
             self._label = None
             self._visit(child, (*heading, *name), found, _before(inner[index + 1 :], last))
@@ -213,9 +215,10 @@ def _before(sections: list[Any], otherwise: Span) -> Span:
 
 
 def _anchor(section: nodes.Element, label: str | None, outer: str | None) -> str | None:
-    for name in section.get("ids", []):
+    ids: list[str] = section.get("ids", [])
+    for name in ids:
         if not _AUTOMATIC_ID.fullmatch(name):
-            return str(name)
+            return name
     return label or outer
 
 
