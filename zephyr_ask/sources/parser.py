@@ -295,7 +295,7 @@ def _explicit() -> Any:
     return explicit
 
 
-_StateMixin.explicit = _explicit()  # type: ignore[attr-defined]
+_StateMixin.explicit = _explicit()
 _STATES = tuple(type(state.__name__, (_StateMixin, state), {}) for state in states.state_classes)
 
 
