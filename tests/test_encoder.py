@@ -410,7 +410,18 @@ def test_other_tokenizers_stay_whole(tmp_path: Path) -> None:
         assert [each.name for each in path.parent.iterdir()] == [path.name], name
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"model": 1, "added_tokens": []}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"model": 1, "added_tokens": []}',
+        b'{"model": {"type": "WordPiece", "unk_token": "", "vocab": 5}, "added_tokens": []}',
+        b'{"model": {"type": "WordPiece", "unk_token": "", "vocab": {}}, "added_tokens": []}',
+        b'{"model": {"type": "WordPiece", "unk_token": "", "vocab": {"a": 0}}, "added_tokens": []}',
+    ],
+)
 def test_garbage_is_not_lightened(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)

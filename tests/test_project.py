@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "console": {"types"},
     "markdown": set(),
     "layout": {"types", "console", "markdown"},
-    "render": {"types", "console", "layout", "markdown"},
+    "render": {"types", "console", "layout"},
     "cli": {
         "analyzer",
         "answer",

@@ -58,8 +58,9 @@ class Encoder:
         options.log_severity_level = 4  # what goes wrong is raised, and told once
         # Already optimised when it was prepared.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        # One thread a text, two texts at once, beats two threads on one text (no waiting for
-        # each other within a layer) and the order of sums does not depend on the CPU count.
+        # One thread a text, as many texts at once as there are CPUs: on 2, over 200 passages of
+        # 520 characters, 60 a second (five rounds: 55-67) against 55 (43-61) for one text at a
+        # time with two threads within it, and 34 (31-38) with one.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_mem_pattern = False  # lengths differ from text to text: 15 MB for nothing
         try:
@@ -162,14 +163,15 @@ def _cpus() -> set[int]:
     return set(range(os.cpu_count() or 1))
 
 
-# The tokenizer. A vocabulary of 30,000 words takes TIMES as JSON, TIMES as lines.
+# The tokenizer. MiniLM's 30,522 words load in 25 ms from JSON, in 18 ms from lines, and in 2 MB
+# less (medians of 25 processes).
 
 
 def lighten(whole: Path) -> tuple[str, ...]:
     """Writes what makes the same tokenizer sooner, beside `whole`; the names of those files.
 
-    None for a tokenizer whose model is not WordPiece, or that lines cannot hold (a number left
-    out, a word that ends in a blank), or that cannot be read: the Encoder will say so.
+    No files for a tokenizer whose model is not WordPiece, or that lines cannot hold (a number
+    left out, a word that ends in a blank), or that cannot be read: the Encoder will say so.
     """
     from tokenizers import Tokenizer
 
@@ -184,7 +186,7 @@ def lighten(whole: Path) -> tuple[str, ...]:
         kept = {*added, model["unk_token"], vocabulary[-1]} & set(vocabulary)
         model["vocab"] = {word: model["vocab"][word] for word in sorted(kept)}
         lines = "".join(f"{word}\n" for word in vocabulary).encode("utf-8")
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return ()
     light.write_text(json.dumps(data), "utf-8")
     words.write_bytes(lines)

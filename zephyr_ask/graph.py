@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # 7 of 8 bits, signed, a scale for each column. Over 200 passages and 80 questions (cosine to
-# fp32, smallest cosine, top-10 overlap; passages/s on one core, AVX2 without VNNI):
-#   S8 7 bit per column .9928 .987 .90 19 | per tensor .795 .561 .59 19
-#   S8 8 bit per column .9914 .982 .90 19 | per tensor .933 .870 .76 19
-#   U8 8 bit per column .9943 .987 .91 15 | per tensor .974 .950 .84 15
+# fp32, smallest cosine, top-10 overlap):
+#   S8 7 bit per column .9928 .987 .90 | per tensor .795 .561 .59
+#   S8 8 bit per column .9914 .982 .90 | per tensor .933 .870 .76
+#   U8 8 bit per column .9943 .987 .91 | per tensor .974 .950 .84
+# Speed goes by the sign: S8 17 passages/s on one core (7 bit 15-19, 8 bit 16-21), U8 15 (14-16);
+# medians and ranges of 7 rounds over 60 long passages, AVX2 without VNNI, CPU time.
 # AVX2 adds pairs of u8 × s8 products in 16 bits with saturation: 255 × 127 × 2 does not fit,
 # 255 × 63 × 2 does. With 7 bits no CPU saturates, so VNNI, AVX2 and ARM give the same sums.
 WEIGHT_MAX = 63

@@ -10,11 +10,9 @@ that a question has, and CommonMark takes a definition's indent for code.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 MAX_DEPTH = 8  # deeper nesting is shown as it stands: no page has it, hostile text may
 TAB = 8  # Zephyr's own coding style
@@ -191,9 +189,3 @@ def _dedent(line: str, indent: int) -> str:
     if line[:1] == "\t":
         line = line[1:].rjust(len(line) - 1 + TAB)
     return line[min(indent, indent_of(line)) :]
-
-
-def __getattr__(name: str) -> Any:  # render.py still looks for Layout here; goes when it does not
-    if name == "Layout":
-        return getattr(importlib.import_module("zephyr_ask.layout"), name)
-    raise AttributeError(name)
