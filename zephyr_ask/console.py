@@ -210,7 +210,7 @@ class quiet_broken_pipe:  # noqa: N801  used like a function: with quiet_broken_
         trace: TracebackType | None,
     ) -> bool:
         if error is not None and _is_broken_pipe(error):
-            self._lead_nowhere()
+            self.lead_nowhere()
             return True
         try:
             if sys.stdout is not None:
@@ -218,10 +218,11 @@ class quiet_broken_pipe:  # noqa: N801  used like a function: with quiet_broken_
         except OSError as flush_error:
             if not _is_broken_pipe(flush_error):
                 raise
-            self._lead_nowhere()
+            self.lead_nowhere()
         return False
 
-    def _lead_nowhere(self) -> None:
+    def lead_nowhere(self) -> None:
+        """Let what is left to write, and Python's own last flush, go nowhere."""
         self.broken = True
         devnull = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -270,7 +271,8 @@ class StageProgress:
             self._task = None
             if not self._tty and sys.stderr is not None:
                 _never_raise_on_encoding(sys.stderr)
-                print(f"{clean(stage)}: {total - done:,} {clean(unit)}", file=sys.stderr)
+                with contextlib.suppress(OSError, ValueError):  # talk must not cost the answer
+                    print(f"{clean(stage)}: {total - done:,} {clean(unit)}", file=sys.stderr)
         if self._tty and now - self._first >= BAR_DELAY_S:
             self._draw(now, done, total, unit)
 

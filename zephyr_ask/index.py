@@ -21,7 +21,7 @@ from zephyr_ask.types import KINDS, Chunk, IndexFailure, Kind
 from zephyr_ask.workspace import Stat
 
 APPLICATION_ID = 0x57415349  # "WASI": a file with another one is not ours
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_MS = 120_000  # as long as another process may take for its first index, and more
 # Column weights of BM25: a word in title or heading path names what the text is about. Between
 # 1 and 8 the evaluation hardly moves.
@@ -32,7 +32,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE snapshot(id INTEGER PRIMARY KEY CHECK (id = 1), paths TEXT, stats BLOB);
 CREATE TABLE pages(id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime INTEGER,
     ctime INTEGER, digest BLOB, parser TEXT, title TEXT, note TEXT);
-CREATE TABLE uses(page INTEGER, path TEXT, PRIMARY KEY (page, path)) WITHOUT ROWID;
+CREATE TABLE uses(page INTEGER, path TEXT, digest BLOB, PRIMARY KEY (page, path)) WITHOUT ROWID;
 CREATE INDEX uses_path ON uses(path);
 CREATE TABLE includes(path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER,
     digest BLOB) WITHOUT ROWID;
@@ -200,6 +200,13 @@ class Index:
         sql = "SELECT p.path FROM uses u JOIN pages p ON p.id = u.page WHERE u.path = ?"
         return {row[0] for path in paths for row in self._rows(sql, (path,))}
 
+    def disagreeing(self) -> set[str]:
+        """Pages that were read with another content of an included file than the last page that
+        includes it: the file changed while pages were read."""
+        sql = """SELECT p.path FROM uses u JOIN includes i ON i.path = u.path
+                 JOIN pages p ON p.id = u.page WHERE u.digest IS NOT i.digest"""
+        return {row[0] for row in self._rows(sql)}
+
     def notes(self) -> list[str]:
         """What could not be read or parsed, a line each."""
         return [
@@ -218,7 +225,7 @@ class Index:
             (record.path, size, mtime, ctime, record.digest, parser, record.title, record.note),
         ).lastrowid
         for path, status, digest in record.used:
-            self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?)", (page, path))
+            self._db.execute("INSERT OR REPLACE INTO uses VALUES (?, ?, ?)", (page, path, digest))
             self._db.execute("INSERT OR REPLACE INTO includes VALUES (?, ?, ?, ?, ?)",
                              (path, *settled(status, now), digest))  # fmt: skip
         for entry in record.chunks:
@@ -350,13 +357,20 @@ class Index:
             raise Damaged(f"chunk {chunk_id} is not what was stored")
         return chunk
 
-    def file_digest(self, path: str) -> bytes | None:
-        """Digest of a page's or an included file's bytes when it was read."""
-        for table in ("pages", "includes"):
-            rows = self._rows(f"SELECT digest FROM {table} WHERE path = ?", (path,))
-            if rows:
-                return bytes(rows[0][0]) if rows[0][0] is not None else None
-        return None
+    def file_digest(self, page: str, path: str) -> bytes | None:
+        """Digest of the bytes of `path` when `page` was made of it."""
+        if path == page:
+            rows = self._rows("SELECT digest FROM pages WHERE path = ?", (page,))
+        else:
+            rows = self._rows(
+                "SELECT u.digest FROM uses u JOIN pages p ON p.id = u.page "
+                "WHERE p.path = ? AND u.path = ?",
+                (page, path),
+            )
+        return bytes(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def page_paths(self) -> list[str]:
+        return [row[0] for row in self._rows("SELECT path FROM pages")]
 
     # --- vectors
 

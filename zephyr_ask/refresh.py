@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from zephyr_ask.corpus import digest_of, read_in_parallel, take, walk
 from zephyr_ask.index import BUSY_MS, Index
 from zephyr_ask.types import IndexFailure, Progress
-from zephyr_ask.workspace import Stat, stat_of, untracked_pages
+from zephyr_ask.workspace import Stat, stat_of
 
 if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # is the fingerprint: none can be changed and the change forgotten.
 _PARSER = ("sources", "chunking.py", "corpus.py", "types.py")
 _ANALYZER = ("analyzer.py",)
+_READINGS = 3  # of pages whose included files change meanwhile
 _VECTOR_BATCH = 64  # chunks between commits: about a second of work
 
 
@@ -45,14 +46,17 @@ def fingerprints() -> tuple[str, str]:
     return digests[0], digests[1]
 
 
-def is_current(index: Index, base: Path) -> bool:
-    """Whether the index is of this tree as it stands, and of this program."""
+def is_current(index: Index, base: Path, just_now: bool = False) -> bool:
+    """Whether the index is of this tree as it stands, and of this program.
+
+    `just_now`: it was refreshed during this question (see Snapshot.is_current).
+    """
     parser, analyzer = fingerprints()
     meta = index.meta()
     if meta.get("parser") != parser or meta.get("analyzer") != analyzer:
         return False
     snapshot = index.snapshot()
-    return snapshot is not None and snapshot.is_current(base)
+    return snapshot is not None and snapshot.is_current(base, just_now)
 
 
 def refresh(index: Index, base: Path, progress: Progress, say: Callable[[str], None]) -> bool:
@@ -121,7 +125,7 @@ def _refresh(index: Index, base: Path, progress: Progress) -> None:
     includes = index.includes()
     found = {path: stat_of(str(base / path)) for path in includes}
     changed, settled_includes = _changed(base, found, includes)
-    dirty |= index.users_of(changed) & pages.keys()
+    dirty |= (index.users_of(changed) | index.disagreeing()) & pages.keys()
     with index.writing():
         index.set_snapshot(None)
         for path in settled_pages - dirty:
@@ -130,14 +134,19 @@ def _refresh(index: Index, base: Path, progress: Progress) -> None:
             index.touch("includes", path, found[path], now)
         for path in stored.keys() - pages.keys():
             index.delete(path)
-    if dirty:
-        _read(index, base, {path: pages[path] for path in sorted(dirty)}, parser, now, progress)
+    for _ in range(_READINGS):
+        if dirty:
+            _read(index, base, {path: pages[path] for path in sorted(dirty)}, parser, now, progress)
+        dirty = index.disagreeing() & pages.keys()
+        if not dirty:
+            break
     with index.writing():
         index.forget_unused_includes()
         looked_at: dict[str, Stat] = {path: row[:3] for path, row in index.pages().items()}
         looked_at.update({path: row[:3] for path, row in index.includes().items()})
-        index.set_snapshot(take(folders, looked_at, now))
-        index.set_meta(parser=parser, untracked=int(untracked_pages(base, pages)))
+        # Without a snapshot the next question looks again.
+        index.set_snapshot(None if dirty else take(folders, looked_at, now))
+        index.set_meta(parser=parser)
 
 
 def _changed(

@@ -299,7 +299,7 @@ def coverage(index: Index, sought: Sought, ranked: Sequence[Ranked]) -> float:
     total = index.chunk_count()
     weights = {term: math.log(1 + total / (0.5 + index.frequency(term))) for term in sought.terms}
     held = sum(weight for term, weight in weights.items() if index.hold(term, ids))
-    return held / sum(weights.values()) if weights else 0.0
+    return held / sum(weights.values()) if any(weights.values()) else 0.0
 
 
 def choose(ranked: Sequence[Ranked], count: int, of_a_page: int = 2) -> list[Ranked]:

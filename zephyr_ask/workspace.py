@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from zephyr_ask.types import Revision, WorkspaceError
 
@@ -21,7 +22,8 @@ PAGE_ROOTS = ("doc", "samples", "boards", "snippets", "tests")
 
 # Files below these folders that are not documentation, each by its name.
 _NOT_PAGES = re.compile(
-    r"""(^|/)404\.rst$            # the page for pages that do not exist
+    r"""(^|/)\.                   # hidden files
+      | (^|/)404\.rst$            # the page for pages that do not exist
       | ^doc/index-tex\.rst$      # the table of contents of the PDF: doc/index.rst says the same
       | ^doc/_[^/]*/              # the build's own machinery and templates
       | (^|/)_?templates?/        # skeletons that authors copy
@@ -66,13 +68,17 @@ class Workspace:
     topdir: Path | None
     caches: tuple[Path, ...]
 
-    @property
-    def key(self) -> str:
-        """Names this checkout inside a cache folder: the same after the workspace moved."""
-        name = str(self.base)
-        if self.topdir is not None and self.base.is_relative_to(self.topdir):
-            name = self.base.relative_to(self.topdir).as_posix()
-        return hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:8]
+    def index_files(self) -> list[Path]:
+        """Where the index may be kept, best first. Inside the workspace it is named by
+        zephyr's place in it, so that it may be moved; elsewhere by zephyr's full path."""
+        files = []
+        for folder in self.caches:
+            name = str(self.base)
+            if self.topdir is not None and folder.is_relative_to(self.topdir):
+                name = os.path.relpath(self.base, self.topdir)
+            digest = hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:8]
+            files.append(folder / f"{digest}.sqlite3")
+        return files
 
 
 def find(
@@ -155,7 +161,7 @@ def page_url(version: str, page: str, anchor: str | None) -> str:
     match = re.fullmatch(r"\d+\.\d+\.(\d+)", version)
     edition = version if match and int(match[1]) < 99 else "latest"
     name = page.removeprefix("doc/").removesuffix(".rst")
-    return f"{_PUBLISHED}/{edition}/{name}.html" + (f"#{anchor}" if anchor else "")
+    return f"{_PUBLISHED}/{edition}/{quote(name)}.html" + (f"#{quote(anchor)}" if anchor else "")
 
 
 class GitProbe:
@@ -165,6 +171,7 @@ class GitProbe:
         self._base = base
         self._head = self._start("rev-parse", "--show-prefix", "HEAD")
         self._status = self._start("status", "--porcelain", "--untracked-files=no")
+        self._tracked = self._start("ls-files", "-z", "--", "*.rst")
 
     def _start(self, *arguments: str) -> subprocess.Popen[str] | None:
         environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
@@ -189,33 +196,18 @@ class GitProbe:
         output, _ = process.communicate()
         return output if process.returncode == 0 else None
 
-    def revision(self, untracked: bool = False) -> Revision:
-        """`untracked`: pages are indexed that git does not know. Waits for git."""
+    def revision(self, pages: Iterable[str] = ()) -> Revision:
+        """The tree also counts as modified if git does not know one of the indexed `pages`.
+        Waits for git."""
         commit: str | None = None
         modified: bool | None = None
-        head = self._output(self._head)
-        status = self._output(self._status)
+        head, status = self._output(self._head), self._output(self._status)
+        tracked = self._output(self._tracked)
         if head is not None:
             prefix, _, rest = head.partition("\n")
             if not prefix:  # else zephyr is a folder of some other repository
                 commit = rest.strip() or None
         if commit is not None and status is not None:
-            modified = bool(status.strip()) or untracked
+            known = set((tracked or "").split("\0"))
+            modified = bool(status.strip()) or any(page not in known for page in pages)
         return Revision(version(self._base), commit, modified, str(self._base))
-
-
-def untracked_pages(base: Path, pages: Iterable[str]) -> bool:
-    """Whether any of `pages` is unknown to git; False where git cannot tell."""
-    try:
-        result = subprocess.run(
-            ["git", "-C", str(base), "ls-files", "-z", "--", *PAGE_ROOTS],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
-        return False
-    if result.returncode != 0:
-        return False
-    known = set(result.stdout.decode("utf-8", errors="surrogateescape").split("\0"))
-    return any(page not in known for page in pages)

@@ -26,6 +26,7 @@ _INLINE = re.compile(
     re.VERBOSE,
 )
 _TARGETED = re.compile(r"(?P<text>.*?)\s*<(?P<target>[^<>]*)>\s*", re.DOTALL)
+_BARE = re.compile(r"<[^<>]*>")
 _URL = re.compile(r"https?://|ftp://|mailto:")
 
 
@@ -39,7 +40,7 @@ def _split(argument: str) -> tuple[str, str]:
     match = _TARGETED.fullmatch(argument)
     if match and match["text"]:
         return match["text"], match["target"]
-    bare = argument.strip("<>") if argument.startswith("<") else argument
+    bare = argument[1:-1] if _BARE.fullmatch(argument) else argument
     return bare, bare
 
 
@@ -101,7 +102,7 @@ ROLES: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(("ref", "doc", "std:ref", "std:doc", "numref", "term", "any"), _label),
     **dict.fromkeys(("c:func", "c:function", "func", "py:func", "py:meth", "cpp:func"), _function),
     **dict.fromkeys(_CODE_ROLES, _symbol),
-    **dict.fromkeys(_TEXT_ROLES, lambda argument: _code(_split(argument)[0])),
+    **dict.fromkeys(_TEXT_ROLES, _code),
     **dict.fromkeys(("kconfig:option", "kconfig:option-regex"), _option),
     "zephyr:code-sample": _suffixed("sample"),
     "zephyr:code-sample-category": _suffixed("samples"),
