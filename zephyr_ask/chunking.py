@@ -122,11 +122,9 @@ def _fit(block: Block, lines: Sequence[str]) -> list[Block]:
     if fenced:
         text = text[1:-1]
     span = block.end_line - block.start_line + 1
-    if len(text) > span:  # lines that the block's markup does not have one by one
-        numbers = [block.start_line + index * span // len(text) for index in range(len(text))]
-    elif fenced:  # code stands at the end of its directive
+    if fenced and len(text) <= span:  # code stands at the end of its directive
         numbers = [block.end_line - len(text) + 1 + index for index in range(len(text))]
-    else:
+    else:  # line for line, or spread out where the block's markup has fewer lines
         numbers = [block.start_line + index * span // len(text) for index in range(len(text))]
     room = CHUNK_CHARS - len(opening) - len(closing) - 4
     starts = [*numbers[1:], block.end_line + 1]

@@ -270,8 +270,8 @@ def _start_worker() -> None:
     from multiprocessing import connection, parent_process
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A doctree is one big cycle, and looking for cycles at the default pace costs a fifth of
-    # the time: `_work` looks once a batch.
+    # Looking for cycles at the default pace costs a fifth of the time, and doctrees are freed
+    # without it (`sources.rst`): `_work` looks once a batch for the little that is left.
     gc.disable()
     parent = parent_process()
 

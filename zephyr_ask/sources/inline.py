@@ -79,10 +79,6 @@ def _github(argument: str) -> str:
     return f"#{text}" if text.isdigit() else text
 
 
-def _math(argument: str) -> str:
-    return _code(argument)
-
-
 def _plain(argument: str) -> str:
     return _split(argument)[0]
 
@@ -109,7 +105,7 @@ ROLES: Mapping[str, Callable[[str], str]] = {
     "zephyr:board": lambda argument: _code(_split(argument)[0]),
     "c:group": _label,
     "github": _github,
-    "math": _math,
+    "math": _code,
 }
 
 
