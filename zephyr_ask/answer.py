@@ -53,13 +53,12 @@ class Session:
         cache: Path,
         progress: Progress = silent,
         say: Callable[[str], None] = lambda line: None,
-        lexical_only: bool = False,
     ) -> None:
         self.workspace = workspace
         self._progress = progress
         self._say = say
         self._probe: GitProbe | None = GitProbe(workspace.base)
-        self._encoder = None if lexical_only else _LateEncoder(model, cache)
+        self._encoder = _LateEncoder(model, cache)
         self._places: list[Path | None] = [*workspace.index_files()]
         self._places.append(None)  # in memory, for this process only
         self._index: Index | None = None
@@ -107,8 +106,7 @@ class Session:
         """Let go of the index, and wait for the encoder's thread: native code must not be cut
         off by the end of the process."""
         self._close()
-        if self._encoder is not None:
-            self._encoder.join()
+        self._encoder.join()
 
     def _guarded(self, work: Callable[[Index], Any]) -> Any:
         """Do `work` on a good index: a damaged one is replaced, a full disk left."""
@@ -128,9 +126,12 @@ class Session:
 
     def encoder(self) -> Encoder | None:
         """The encoder; None, and said once, where there is no model."""
-        if self._encoder is None:
-            return None
         return self._encoder.get(self._say)
+
+    def _take_probe(self) -> GitProbe:
+        """git asked once a question; the first time since the session began."""
+        probe, self._probe = self._probe or GitProbe(self.workspace.base), None
+        return probe
 
     # --- what it is for
 
@@ -143,7 +144,7 @@ class Session:
         text = retrieval.clean(question)
         self._refreshed = False  # during this question
         began = time.perf_counter()
-        probe, self._probe = self._probe or GitProbe(self.workspace.base), None
+        probe = self._take_probe()
         timings: dict[str, float] = {}
         answer: Answer = self._guarded(
             lambda index: self._ask(index, text, count, kinds, probe, timings)
@@ -238,7 +239,7 @@ class Session:
         except ModelError as error:
             encoder, problem = None, error.message
         index = self.index()
-        probe, self._probe = self._probe or GitProbe(self.workspace.base), None
+        probe = self._take_probe()
         wrong: list[str] = []
         try:
             counts = index.counts(encoder.hash if encoder else None)
