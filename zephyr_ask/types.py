@@ -8,7 +8,7 @@ and relative to the zephyr folder; scores lie in [0, 1] and higher is nearer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 Kind = Literal["doc", "samples", "boards", "releases"]
 KINDS: tuple[Kind, ...] = ("doc", "samples", "boards", "releases")
@@ -76,6 +76,58 @@ class Chunk:
     anchor: str | None
     kind: Kind
     text: str  # readable Markdown, at most chunking.CHUNK_CHARS characters
+
+
+SymbolKind = Literal[
+    "kconfig", "binding", "board", "soc", "shield", "snippet", "sample", "west", "api"
+]
+SYMBOL_KINDS: tuple[SymbolKind, ...] = (
+    "kconfig", "binding", "board", "soc", "shield", "snippet", "sample", "west", "api"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name as one place of the tree defines it; several places may define the same name.
+
+    `details` holds JSON values that depend on the kind; the module in `sources/` that reads the
+    kind says which.
+    """
+
+    name: str  # without CONFIG_: "LOG", "nordic,nrf-uarte", "nrf52840dk/nrf52840", "k_sem_give"
+    kind: SymbolKind
+    path: str  # of the file that defines it; of another project's: "../modules/…"
+    line: int
+    end_line: int
+    summary: str  # one line: the prompt, the title, the brief; "" where the file says nothing
+    text: str  # what a search by meaning reads, in plain words: prompt and help, description, …
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+Became = Literal["removed", "renamed", "replaced", "deprecated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of a release note or a migration guide that says what became of a name."""
+
+    name: str  # as a Symbol's
+    kind: SymbolKind
+    became: Became
+    version: str  # "3.2": of the release whose page says so
+    replacements: tuple[str, ...]  # names of the same form that the line offers instead, best first
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one file of the tree defines."""
+
+    symbols: tuple[Symbol, ...] = ()
+    changes: tuple[Change, ...] = ()
+    links: tuple[Any, ...] = ()  # JSON: what else a card needs to know of the file; see its reader
+    note: str | None = None  # what could not be read, in one line that names the file
 
 
 @dataclass(frozen=True, slots=True)
