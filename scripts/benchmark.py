@@ -13,6 +13,7 @@ the encoder with sentence-transformers on N of the same chunks, where that is in
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import random
 import shutil
@@ -96,12 +97,15 @@ def in_turn(folder: Path, runs: int) -> tuple[list[float], list[float], list[flo
 def check_milliseconds(folder: Path, runs: int) -> float:
     from zephyr_ask.index import Index
     from zephyr_ask.refresh import is_current
+    from zephyr_ask.workspace import find
 
     index = Index(next((folder / ".west" / "ask").glob("*.sqlite3")))
+    base = folder / "zephyr"
+    here = dataclasses.replace(find({"ZEPHYR_BASE": str(base)}, folder), projects=index.projects())
     times = []
     for _ in range(runs):
         began = time.perf_counter()
-        if not is_current(index, folder / "zephyr"):
+        if not is_current(index, here):
             raise SystemExit("the index is not current")
         times.append((time.perf_counter() - began) * 1000)
     index.close()

@@ -189,7 +189,7 @@ def main() -> int:
     workspace = find({**os.environ, "ZEPHYR_BASE": str(base)}, topdir)
     session = Session(workspace, model=args.model, cache=user_cache(os.environ), say=print)
     index, encoder = session.index(), session.encoder()
-    refresh(index, base, lambda *_: None, print)
+    refresh(index, workspace, lambda *_: None, print)
     rows = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line]
     rows = [row for row in rows if not row.get("weak")] + own_unanswerable()
     depth = max(w.candidates for _, w in variants())

@@ -114,6 +114,7 @@ def test_json_has_exactly_these_fields() -> None:
         },
         "abstained": False,
         "confidence": 0.83,
+        "symbols": [],
         "passages": [
             {
                 "rank": 1,

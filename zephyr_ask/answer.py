@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from zephyr_ask import retrieval
 from zephyr_ask.corpus import digest_of
-from zephyr_ask.index import Damaged, Index, remove
+from zephyr_ask.index import Index, remove
+from zephyr_ask.naming import names_in
 from zephyr_ask.refresh import is_current, rebuild, refresh
+from zephyr_ask.symbols import Catalog, symbol_markdown
+from zephyr_ask.table import Damaged
 from zephyr_ask.types import (
+    SYMBOLS_OF,
     Answer,
     AskError,
     Chunk,
@@ -24,6 +28,7 @@ from zephyr_ask.types import (
     Kind,
     ModelError,
     Progress,
+    shown_name,
     silent,
 )
 from zephyr_ask.workspace import GitProbe, Workspace, page_url
@@ -42,7 +47,8 @@ class _Changed(Exception):
 class Session:
     """Answers questions about one checkout. Not for use by several threads at once.
 
-    `say` is told what a person should know meanwhile, a line each.
+    `warm`: the encoder is loaded at once, beside the check of the tree; else when a question
+    needs it. `say` is told what a person should know meanwhile, a line each.
     """
 
     def __init__(
@@ -51,6 +57,7 @@ class Session:
         *,
         model: str | None = None,
         cache: Path,
+        warm: bool = True,
         progress: Progress = silent,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -59,6 +66,8 @@ class Session:
         self._say = say
         self._probe: GitProbe | None = GitProbe(workspace.base)
         self._encoder = _LateEncoder(model, cache)
+        if warm:
+            self._encoder.start()
         self._places: list[Path | None] = [*workspace.index_files()]
         self._places.append(None)  # in memory, for this process only
         self._index: Index | None = None
@@ -163,16 +172,25 @@ class Session:
     ) -> Answer:
         clock = _Clock(timings)
         made: list[tuple[bytes, bytes]] = []
+        names, only = names_in(question)
+        if not only:
+            self._encoder.start()
         with index.reading():
             # In the transaction that is searched: another process may change the index at any
             # other moment.
-            current = is_current(index, self.workspace.base, self._refreshed)
+            current = is_current(index, self.workspace, self._refreshed)
             if current:
                 clock.lap("index")
-                ranking = retrieval.search(index, self.encoder, question, kinds, keep=made.extend)
+                cards = Catalog(index.table).cards(names)
+                only = only and bool(cards)
+                clock.lap("symbols")
+                ranking = retrieval.search(
+                    index, _no_encoder if only else self.encoder, question, kinds,
+                    keep=made.extend, symbols=not only,
+                )  # fmt: skip
                 clock.lap("search")
                 chosen = [
-                    (entry, index.chunk(entry.candidate.id))
+                    (entry, _chunk(index, entry))
                     for entry in retrieval.choose(ranking.ranked, count)
                 ]
                 sources = {
@@ -180,7 +198,7 @@ class Session:
                 }
                 pages = index.page_paths()
         if not current:
-            refresh(index, self.workspace.base, self._progress, self._say)
+            refresh(index, self.workspace, self._progress, self._say)
             self._refreshed = True
             clock.lap("index")
             raise _Changed("look again")
@@ -203,13 +221,15 @@ class Session:
             for rank, (entry, chunk) in enumerate(chosen, 1)
         )
         clock.lap("passages")
+        known = any(card.status != "unknown" for card in cards)
         return Answer(
             question=question,
             revision=revision,
-            hits=hits,
-            abstained=not ranking.answers or not hits,
-            confidence=ranking.confidence,
+            hits=hits if known or not only else (),
+            abstained=not known if only else not ranking.answers or not hits,
+            confidence=float(known) if only else ranking.confidence,
             timings_ms=timings,
+            cards=tuple(cards),
         )
 
     def _lines(self, index: Index, chunk: Chunk) -> list[str]:
@@ -228,7 +248,7 @@ class Session:
         """The whole index again, every vector included."""
         encoder = self.encoder()
         self._guarded(
-            lambda index: rebuild(index, self.workspace.base, encoder, self._progress, self._say)
+            lambda index: rebuild(index, self.workspace, encoder, self._progress, self._say)
         )
 
     def status(self, check: bool = True) -> dict[str, Any]:
@@ -243,7 +263,7 @@ class Session:
         wrong: list[str] = []
         try:
             counts = index.counts(encoder.hash if encoder else None)
-            current = is_current(index, self.workspace.base)
+            current = is_current(index, self.workspace)
             notes = index.notes()
             wrong = index.check() if check else []
             pages = index.page_paths()
@@ -271,6 +291,21 @@ class Session:
         }  # fmt: skip
 
 
+def _no_encoder() -> None:
+    """For a question that a symbol's card answers."""
+
+
+def _chunk(index: Index, entry: retrieval.Ranked) -> Chunk:
+    """The passage that a ranked candidate stands for."""
+    if entry.candidate.kind not in SYMBOLS_OF:
+        return index.chunk(entry.candidate.id)
+    symbol = index.table.symbol(entry.candidate.id)
+    place = symbol.path
+    return Chunk(place, symbol.line, symbol.end_line, place, shown_name(symbol),
+                 (symbol.summary,) if symbol.summary else (), None, entry.candidate.kind,
+                 symbol_markdown(symbol))  # fmt: skip
+
+
 class _LateEncoder:
     """Loads the encoder in a thread, beside the check of the tree."""
 
@@ -281,7 +316,12 @@ class _LateEncoder:
         self._error: BaseException | None = None
         self._told = False
         self._thread = threading.Thread(target=self._load, daemon=True)
-        self._thread.start()
+        self._started = False
+
+    def start(self) -> None:
+        if not self._started:
+            self._started = True
+            self._thread.start()
 
     def _load(self) -> None:
         try:
@@ -299,10 +339,12 @@ class _LateEncoder:
             self._error = error
 
     def join(self) -> None:
-        self._thread.join()
+        if self._started:
+            self._thread.join()
 
     def get(self, say: Callable[[str], None]) -> Encoder | None:
         """Waits for it. Raises ModelError if `ask.model` names what cannot be used."""
+        self.start()
         self._thread.join()
         if self._encoder is not None:
             return self._encoder

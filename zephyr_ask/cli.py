@@ -24,7 +24,7 @@ from zephyr_ask.types import KINDS, AskError, Kind, SettingError
 if TYPE_CHECKING:
     from zephyr_ask.answer import Session
     from zephyr_ask.console import Color
-    from zephyr_ask.workspace import Workspace
+    from zephyr_ask.workspace import Checkout, Workspace
 
 HELP = "ask the documentation of this Zephyr checkout"
 DESCRIPTION = """\
@@ -139,16 +139,11 @@ class Ask(WestCommand):  # type: ignore[misc, unused-ignore]
         return parser
 
     def do_run(self, args: argparse.Namespace, unknown: list[str]) -> None:
-        projects = [
-            Path(project.abspath)
-            for project in (self.manifest.projects if self.manifest else ())
-            if project.abspath
-        ]
         verbosity = getattr(self, "verbosity", None)
         code = run(
             args,
             topdir=Path(self.topdir) if self.topdir else None,
-            projects=projects,
+            checkouts=_checkouts(self.manifest) if self.has_manifest else [],
             config=self.config.get if self.config else lambda name, default=None: default,
             verbosity=int(verbosity) - 3 if verbosity is not None else 0,  # west: 3 is INF
             usage=self.parser.error,
@@ -169,14 +164,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_options(parser)
     args = parser.parse_args(argv)
     try:
-        topdir, projects, config = _west_context()
-        return run(args, topdir=topdir, projects=projects, config=config, verbosity=0,
+        topdir, checkouts, config = _west_context()
+        return run(args, topdir=topdir, checkouts=checkouts, config=config, verbosity=0,
                    usage=parser.error)  # fmt: skip
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _west_context() -> tuple[Path | None, list[Path], Callable[..., Any]]:
+def _checkouts(manifest: Any) -> list[Checkout]:
+    """The projects of a west manifest."""
+    from zephyr_ask.workspace import Checkout
+
+    found = []
+    for at, project in enumerate(manifest.projects):
+        if project.abspath:
+            commands = tuple(str(name) for name in project.west_commands or ())
+            found.append(Checkout(Path(project.abspath), str(project.name), commands, at == 0))
+    return found
+
+
+def _west_context() -> tuple[Path | None, list[Checkout], Callable[..., Any]]:
     """The workspace around the current folder, if west sees one, and west's settings."""
     from west.configuration import Configuration
     from west.util import WestNotFound, west_topdir
@@ -192,8 +199,19 @@ def _west_context() -> tuple[Path | None, list[Path], Callable[..., Any]]:
         raise SystemExit(f"error: west's configuration cannot be read: {error}") from error
     if base and topdir and not os.environ.get("ZEPHYR_BASE"):
         os.environ["ZEPHYR_BASE"] = str(topdir / base)
-    projects = [topdir / "zephyr"] if topdir else []
-    return topdir, projects, config.get
+    return topdir, _of_manifest(topdir) if topdir else [], config.get
+
+
+def _of_manifest(topdir: Path) -> list[Checkout]:
+    """The manifest's projects; zephyr alone where the manifest cannot be read as it stands."""
+    from west.manifest import Manifest
+
+    from zephyr_ask.workspace import Checkout
+
+    try:
+        return _checkouts(Manifest.from_topdir(topdir=topdir))
+    except Exception:  # west has no class of its own for all that may be wrong with one
+        return [Checkout(topdir / "zephyr", "zephyr", (), False)]
 
 
 @dataclass(frozen=True)
@@ -280,7 +298,7 @@ def run(
     args: argparse.Namespace,
     *,
     topdir: Path | None,
-    projects: Sequence[Path],
+    checkouts: Sequence[Checkout],
     config: Callable[..., Any],
     verbosity: int,
     usage: Callable[[str], Any],
@@ -296,7 +314,7 @@ def run(
     code = FAILED
     try:
         with pipe:
-            code = _guarded(args, question, topdir, projects, config, verbosity)
+            code = _guarded(args, question, topdir, checkouts, config, verbosity)
     except OSError as error:  # a full disk behind stdout
         pipe.lead_nowhere()
         _tell_error(AskError(f"the answer cannot be written: {error.strerror or error}"))
@@ -308,14 +326,14 @@ def _guarded(
     args: argparse.Namespace,
     question: str,
     topdir: Path | None,
-    projects: Sequence[Path],
+    checkouts: Sequence[Checkout],
     config: Callable[..., Any],
     verbosity: int,
 ) -> int:
     """`_run`, with its errors told and turned into exit codes."""
     try:
         chosen = settings(args, config, os.environ)
-        return _run(args, chosen, question, topdir, projects, verbosity)
+        return _run(args, chosen, question, topdir, checkouts, verbosity)
     except SettingError as error:
         _tell_error(error)
         return USAGE if error.message.startswith("-") else FAILED
@@ -356,7 +374,7 @@ def _run(
     chosen: Settings,
     question: str,
     topdir: Path | None,
-    projects: Sequence[Path],
+    checkouts: Sequence[Checkout],
     verbosity: int,
 ) -> int:
     from zephyr_ask.answer import Session
@@ -373,7 +391,7 @@ def _run(
             _tell(f"fetched {model.name} ({model.hash[:10]})")
             if not (question or args.rebuild or args.status):
                 return ANSWERED
-        workspace = find(os.environ, topdir, projects)
+        workspace = find(os.environ, topdir, checkouts)
         if topdir and not workspace.base.is_relative_to(topdir) and not quiet:
             _tell(f"note: ZEPHYR_BASE is outside this workspace: answering from {workspace.base}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of a checkout: which there are, whether any changed, and what each holds."""
+"""The files of a checkout: whether any changed, and what each holds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import hashlib
 import json
 import os
 import re
+import stat
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from zephyr_ask.listing import Listed, Roster, read_listing, read_page_names
+from zephyr_ask.tree import Source
 from zephyr_ask.types import KINDS, Chunk
-from zephyr_ask.workspace import ABSENT, PAGE_ROOTS, Stat, is_page, stat_of
+from zephyr_ask.workspace import ABSENT, Stat, decode, stat_of
 
 # A file written this shortly before it was looked at may be written again without a change
 # of its time stamp (FAT counts in 2 s); it is looked at again the next time.
@@ -36,17 +39,34 @@ class Snapshot(NamedTuple):
         `just_now`: it was taken during this question, so what was too young to trust then
         counts if its ctime and size are the same.
         """
-        root, look = str(base) + os.sep, os.stat
+        try:
+            # Relative to the open folder: a tenth less time than by full paths.
+            folder = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
+        except OSError:
+            return False
+        try:
+            return self._is_current(str(base) + os.sep, folder, just_now)
+        finally:
+            if folder is not None:
+                os.close(folder)
+
+    def _is_current(self, root: str, folder: int | None, just_now: bool) -> bool:
+        look = os.stat
+        root = root if folder is None else ""
         recorded = iter(self.stats)
         try:
             for index, (path, size, mtime, ctime) in enumerate(
                 zip(self.paths, recorded, recorded, recorded, strict=True)
             ):
                 if size < 0:  # a file that was not there: an include without its target
-                    if stat_of(root + path) != ABSENT:
+                    try:
+                        found = look(root + path, dir_fd=folder)
+                    except (FileNotFoundError, NotADirectoryError):
+                        continue
+                    if stat.S_ISREG(found.st_mode):
                         return False
                     continue
-                found = look(root + path)
+                found = look(root + path, dir_fd=folder)
                 if found.st_ctime_ns != ctime:
                     return False
                 if found.st_mtime_ns != mtime and not (just_now and mtime == -1):
@@ -89,49 +109,19 @@ def take(folders: dict[str, tuple[int, int]], files: dict[str, Stat], now: int) 
     return Snapshot((*folders, *files), len(folders), stats)
 
 
-def walk(base: Path) -> tuple[dict[str, tuple[int, int]], dict[str, Stat]]:
-    """All folders and all pages below PAGE_ROOTS; links to folders are not followed."""
-    folders: dict[str, tuple[int, int]] = {}
-    pages: dict[str, Stat] = {}
-    pending = [root for root in reversed(PAGE_ROOTS) if (base / root).is_dir()]
-    found = os.stat(base)
-    folders["."] = (found.st_mtime_ns, found.st_ctime_ns)
-    while pending:
-        folder = pending.pop()
-        place = os.path.join(base, folder)
-        try:
-            status = os.stat(place)
-            # Before listing: what is added in between shows as a change the next time.
-            folders[folder] = (status.st_mtime_ns, status.st_ctime_ns)
-            with os.scandir(place) as entries:
-                inner = sorted(entries, key=lambda entry: entry.name, reverse=True)
-        except OSError:
-            continue
-        for entry in inner:
-            path = f"{folder}/{entry.name}"
-            try:
-                path.encode()
-                if entry.is_dir(follow_symlinks=False):
-                    if not entry.name.startswith("."):
-                        pending.append(path)
-                elif is_page(path):
-                    pages[path] = stat_of(entry.path)
-            except (OSError, UnicodeEncodeError):
-                continue
-    return folders, {path: status for path, status in pages.items() if status != ABSENT}
-
-
 class PageRecord(NamedTuple):
-    """What the index keeps of a page. Comes from a worker process, so plain tuples throughout:
+    """What the index keeps of a file. Comes from a worker process, so plain tuples throughout:
     dataclasses take five times as long to send."""
 
     path: str
+    source: Source
     status: Stat  # taken before the page was read
     digest: bytes  # of the page's bytes, 16 bytes
     title: str
     note: str | None
     used: tuple[tuple[str, Stat, bytes | None], ...]  # included files; None: could not be read
     chunks: list[ChunkRecord]
+    listed: Listed = Listed()
 
 
 class ChunkRecord(NamedTuple):
@@ -184,9 +174,39 @@ def signature(chunk: Chunk) -> int:
     return int.from_bytes(digest_of(" ".join(words).encode())[:8], "big") >> 1
 
 
-def read_pages(base: Path, paths: Sequence[str]) -> list[PageRecord]:
-    """Parse, chunk and analyse pages; one that cannot be read has no chunks and a note."""
-    return [_read_page(base, path) for path in paths]
+def read_pages(base: Path, items: Sequence[tuple[str, Source]], roster: Roster) -> list[PageRecord]:
+    """Read files, each by its source: pages are parsed, chunked and analysed, others give their
+    symbols. One that cannot be read has none and a note."""
+    return [
+        _read_page(base, path) if source == "page" else _read_other(base, path, source, roster)
+        for path, source in items
+    ]
+
+
+def _read_other(base: Path, path: str, source: Source, roster: Roster) -> PageRecord:
+    """A file that only defines names."""
+    place = os.path.join(base, path)
+    status = stat_of(place)
+    try:
+        with open(place, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        note = f"{path}: left out, since it cannot be read: {error.strerror}"
+        return PageRecord(path, source, status, b"", path, note, (), [])
+    digest = digest_of(data)
+    try:
+        listed = read_listing(str(base), path, source, data, roster)
+    except ImportError:  # of a package that is not installed: nothing can be read
+        raise
+    except (Exception, RecursionError) as error:  # one file must not cost all the others
+        note = f"{path}: left out, since it cannot be read: {error!r:.200}"
+        return PageRecord(path, source, status, digest, path, note, (), [])
+    used = tuple(
+        (name, found, None if content is None else digest_of(content))
+        for name, (found, content) in sorted(listed.used.items())
+    )
+    return PageRecord(path, source, status, digest, path, listed.note, used, [],
+                      listed._replace(used={}))  # fmt: skip
 
 
 def _read_page(base: Path, path: str) -> PageRecord:
@@ -200,15 +220,16 @@ def _read_page(base: Path, path: str) -> PageRecord:
         data = Path(place).read_bytes()
     except OSError as error:
         note = f"{path}: left out, since it cannot be read: {error.strerror}"
-        return PageRecord(path, status, b"", path, note, (), [])
+        return PageRecord(path, "page", status, b"", path, note, (), [])
     try:
         document, reader = read(base, path, data)
         chunks, _ = chunk(document, reader.files)
+        listed = read_page_names(path, decode(data))
     except ImportError:  # of a package that is not installed: no page can be read
         raise
     except (Exception, RecursionError) as error:  # one page must not cost all the others
         note = f"{path}: left out, since it cannot be read: {error!r:.200}"
-        return PageRecord(path, status, digest_of(data), path, note, (), [])
+        return PageRecord(path, "page", status, digest_of(data), path, note, (), [])
     title = " ".join(terms(document.title))
     headings: dict[tuple[str, ...], tuple[str, str]] = {}
     records = []
@@ -226,25 +247,31 @@ def _read_page(base: Path, path: str) -> PageRecord:
         (name, found, None if content is None else digest_of(content))
         for name, (found, content) in sorted(reader.used.items())
     )
-    return PageRecord(path, status, digest_of(data), document.title, document.note, used, records)
+    return PageRecord(path, "page", status, digest_of(data), document.title, document.note, used,
+                      records, listed)  # fmt: skip
 
 
 def read_in_parallel(
-    base: Path, pages: dict[str, Stat], workers: int | None = None
+    base: Path,
+    pages: dict[str, Stat],
+    sources: Mapping[str, Source],
+    roster: Roster,
+    workers: int | None = None,
 ) -> Iterator[list[PageRecord]]:
     """PageRecords of `pages`, in batches as they are done; on all cores where that pays."""
-    batches = _batches(pages)
+    batches = [[(path, sources[path]) for path in batch] for batch in _batches(pages)]
     count = workers or min(len(batches), available_cores())
     total = sum(max(0, status[0]) for status in pages.values())
     if count < 2 or total < PARALLEL_BYTES:
         for batch in batches:
-            yield read_pages(base, batch)
+            yield read_pages(base, batch, roster)
         return
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     # spawn: the same on every system, and safe beside the encoder's threads.
-    pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_start_worker)
+    pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_start_worker,
+                               initargs=(dict(roster),))  # fmt: skip
     try:
         jobs = [pool.submit(_work, base, batch) for batch in batches]
         for job in as_completed(jobs):
@@ -253,22 +280,27 @@ def read_in_parallel(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _work(base: Path, paths: list[str]) -> list[PageRecord]:
+_roster: Roster = {}  # of a worker process
+
+
+def _work(base: Path, items: list[tuple[str, Source]]) -> list[PageRecord]:
     import gc
 
-    records = read_pages(base, paths)
+    records = read_pages(base, items, _roster)
     gc.collect()
     gc.freeze()  # what is left are modules and caches
     return records
 
 
-def _start_worker() -> None:
+def _start_worker(roster: Roster) -> None:
     """Ends with the process that started it, however that ends; leaves Ctrl-C to it."""
+    global _roster
     import gc
     import signal
     import threading
     from multiprocessing import connection, parent_process
 
+    _roster = roster
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Looking for cycles at the default pace costs a fifth of the time, and doctrees are freed
     # without it (`sources.rst`): `_work` looks once a batch for the little that is left.

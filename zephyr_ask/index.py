@@ -11,27 +11,32 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zephyr_ask import table
 from zephyr_ask.corpus import PageRecord, Snapshot, chunk_digest, settled, unpack
+from zephyr_ask.table import Damaged
+from zephyr_ask.tree import SOURCES
 from zephyr_ask.types import KINDS, Chunk, IndexFailure, Kind
-from zephyr_ask.workspace import Stat
+from zephyr_ask.workspace import Project, Stat
 
 APPLICATION_ID = 0x57415349  # "WASI": a file with another one is not ours
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_MS = 120_000  # as long as another process may take for its first index, and more
 # Column weights of BM25: a word in title or heading path names what the text is about. Between
 # 1 and 8 the evaluation hardly moves.
 BM25_WEIGHTS = (2.0, 2.0, 1.0)
 
-_SCHEMA = """
+_SCHEMA = (
+    """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE snapshot(id INTEGER PRIMARY KEY CHECK (id = 1), paths TEXT, stats BLOB);
 CREATE TABLE pages(id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime INTEGER,
-    ctime INTEGER, digest BLOB, parser TEXT, title TEXT, note TEXT);
+    ctime INTEGER, digest BLOB, parser TEXT, title TEXT, note TEXT, source INTEGER);
 CREATE TABLE uses(page INTEGER, path TEXT, digest BLOB, PRIMARY KEY (page, path)) WITHOUT ROWID;
 CREATE INDEX uses_path ON uses(path);
 CREATE TABLE includes(path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER,
@@ -49,16 +54,14 @@ CREATE TABLE models(id INTEGER PRIMARY KEY, hash TEXT UNIQUE);
 CREATE TABLE vectors(model INTEGER, digest BLOB, vector BLOB, PRIMARY KEY (model, digest))
     WITHOUT ROWID;
 """
+    + table.SCHEMA
+)
 
 Terms = tuple[str, str, str]  # of title, heading path and text, each separated by spaces
 _ADD = "INSERT INTO fts(rowid, title, heading, text) VALUES (?, ?, ?, ?)"
 _REMOVE = "INSERT INTO fts(fts, rowid, title, heading, text) VALUES ('delete', ?, ?, ?, ?)"
 _ADD_PAGE = "INSERT INTO page_fts(rowid, text) VALUES (?, ?)"
 _REMOVE_PAGE = "INSERT INTO page_fts(page_fts, rowid, text) VALUES ('delete', ?, ?)"
-
-
-class Damaged(Exception):
-    """The file is not, or no longer, an index of this program: make it anew."""
 
 
 class Candidate(NamedTuple):  # not a dataclass: making one costs each start of the program 1 ms
@@ -92,6 +95,7 @@ class Index:
         be neither opened nor made.
         """
         self.path = path
+        self.table = table.Table(self._rows, lambda *args: self._db.execute(*args))
         with _sqlite_errors(path):
             self._db = sqlite3.connect(
                 ":memory:" if path is None else str(path),
@@ -170,6 +174,14 @@ class Index:
     def set_meta(self, **values: Any) -> None:
         self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
 
+    def projects(self) -> tuple[Project, ...]:
+        """The other projects that the index was last made of."""
+        try:
+            rows = json.loads(self.meta().get("projects") or "[]")
+            return tuple(Project(row[0], row[1], tuple(row[2]), row[3]) for row in rows)
+        except (ValueError, TypeError, IndexError) as error:
+            raise Damaged(f"the list of projects: {error}") from error
+
     def snapshot(self) -> Snapshot | None:
         rows = self._rows("SELECT paths, stats FROM snapshot")
         if not rows:
@@ -186,9 +198,9 @@ class Index:
 
     # --- pages
 
-    def pages(self) -> dict[str, tuple[int, int, int, bytes, str]]:
-        """path → size, mtime, ctime, digest, fingerprint of the parser that read it."""
-        rows = self._rows("SELECT path, size, mtime, ctime, digest, parser FROM pages")
+    def pages(self) -> dict[str, tuple[int, int, int, bytes, str, int]]:
+        """path → size, mtime, ctime, digest, fingerprint of what read it, its source."""
+        rows = self._rows("SELECT path, size, mtime, ctime, digest, parser, source FROM pages")
         return {row[0]: row[1:] for row in rows}
 
     def includes(self) -> dict[str, tuple[int, int, int, bytes | None]]:
@@ -199,6 +211,16 @@ class Index:
         """Pages that include any of `paths`."""
         sql = "SELECT p.path FROM uses u JOIN pages p ON p.id = u.page WHERE u.path = ?"
         return {row[0] for path in paths for row in self._rows(sql, (path,))}
+
+    def users_of_names(self, names: Iterable[str]) -> set[str]:
+        """Files that use, or looked for, a file of one of these names in any folder."""
+        sql = """SELECT p.path FROM uses u JOIN pages p ON p.id = u.page
+                 WHERE u.path LIKE '%/' || ? ESCAPE '\\'"""
+        found: set[str] = set()
+        for name in names:
+            escaped = re.sub(r"([%_\\])", r"\\\1", name)
+            found.update(row[0] for row in self._rows(sql, (escaped,)))
+        return found
 
     def disagreeing(self) -> set[str]:
         """Pages that were read with another content of an included file than the last page that
@@ -221,9 +243,20 @@ class Index:
         self.delete(record.path)
         size, mtime, ctime = settled(record.status, now)
         page = self._db.execute(
-            "INSERT INTO pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (record.path, size, mtime, ctime, record.digest, parser, record.title, record.note),
+            "INSERT INTO pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.path,
+                size,
+                mtime,
+                ctime,
+                record.digest,
+                parser,
+                record.title,
+                record.note,
+                SOURCES.index(record.source),
+            ),
         ).lastrowid
+        assert page is not None
         for path, status, digest in record.used:
             self._db.execute("INSERT OR REPLACE INTO uses VALUES (?, ?, ?)", (page, path, digest))
             self._db.execute("INSERT OR REPLACE INTO includes VALUES (?, ?, ?, ?, ?)",
@@ -234,7 +267,11 @@ class Index:
                 (page, *entry[:9]),
             ).lastrowid
             self._db.execute(_ADD, (row, *entry.terms))
-        self._db.execute(_ADD_PAGE, (page, _page_terms([entry.terms for entry in record.chunks])))
+        if record.source == "page":
+            self._db.execute(
+                _ADD_PAGE, (page, _page_terms([entry.terms for entry in record.chunks]))
+            )
+        self.table.put(page, record.listed)
 
     def touch(self, table: str, path: str, status: Stat, now: int) -> None:
         """A file of `table` ("pages", "includes") has a new stat and its old content."""
@@ -243,13 +280,16 @@ class Index:
 
     def delete(self, path: str) -> None:
         """Forget a page. Inside `writing`."""
-        row = self._db.execute("SELECT id FROM pages WHERE path = ?", (path,)).fetchone()
-        if row is None:
+        found = self._db.execute("SELECT id, source FROM pages WHERE path = ?", (path,)).fetchone()
+        if found is None:
             return
+        row, source = found[:1], SOURCES[found[1]]
+        self.table.delete(found[0])
         stored = list(self._stored_terms("WHERE c.page = ?", row))
         for chunk_id, _, terms in stored:
             self._db.execute(_REMOVE, (chunk_id, *terms))
-        self._db.execute(_REMOVE_PAGE, (*row, _page_terms([terms for *_, terms in stored])))
+        if source == "page":
+            self._db.execute(_REMOVE_PAGE, (*row, _page_terms([terms for *_, terms in stored])))
         self._db.execute("DELETE FROM chunks WHERE page = ?", row)
         self._db.execute("DELETE FROM uses WHERE page = ?", row)
         self._db.execute("DELETE FROM pages WHERE id = ?", row)
@@ -276,11 +316,11 @@ class Index:
 
     def analyse_again(self, progress: Callable[[int, int], None]) -> None:
         """Make the full-text part anew from the stored chunks. Inside `writing`."""
-        for table in ("fts", "page_fts"):
-            self._db.execute(f"INSERT INTO {table}({table}) VALUES ('delete-all')")
+        for name in ("fts", "page_fts"):
+            self._db.execute(f"INSERT INTO {name}({name}) VALUES ('delete-all')")
         total = self._rows("SELECT count(*) FROM chunks")[0][0]
         pages: dict[int, list[Terms]] = {
-            row[0]: [] for row in self._rows("SELECT id FROM pages ORDER BY id")
+            row[0]: [] for row in self._rows("SELECT id FROM pages WHERE source = 0 ORDER BY id")
         }
         for done, (chunk_id, page, terms) in enumerate(self._stored_terms(""), 1):
             self._db.execute(_ADD, (chunk_id, *terms))
@@ -288,13 +328,15 @@ class Index:
             if done % 500 == 0 or done == total:
                 progress(done, total)
         self._db.executemany(_ADD_PAGE, [(p, _page_terms(found)) for p, found in pages.items()])
+        self.table.analyse_again()
 
     def clear(self) -> None:
         """Forget every page, keeping vectors. Inside `writing`."""
-        for table in ("fts", "page_fts"):
-            self._db.execute(f"INSERT INTO {table}({table}) VALUES ('delete-all')")
-        for table in ("chunks", "uses", "includes", "pages", "snapshot"):
-            self._db.execute(f"DELETE FROM {table}")
+        for name in ("fts", "page_fts"):
+            self._db.execute(f"INSERT INTO {name}({name}) VALUES ('delete-all')")
+        for name in ("chunks", "uses", "includes", "pages", "snapshot"):
+            self._db.execute(f"DELETE FROM {name}")
+        self.table.clear()
 
     # --- search
 
@@ -370,7 +412,8 @@ class Index:
         return bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def page_paths(self) -> list[str]:
-        return [row[0] for row in self._rows("SELECT path FROM pages")]
+        """Of every file of the zephyr tree that is indexed."""
+        return [row[0] for row in self._rows("SELECT path FROM pages WHERE path NOT LIKE '../%'")]
 
     # --- vectors
 
@@ -426,7 +469,7 @@ class Index:
     # --- status
 
     def counts(self, model_hash: str | None) -> Counts:
-        pages = self._rows("SELECT count(*) FROM pages")[0][0]
+        pages = self._rows("SELECT count(*) FROM pages WHERE source = 0")[0][0]
         chunks = self._rows("SELECT count(*) FROM chunks")[0][0]
         model = self.model_id(model_hash) if model_hash else None
         vectors = self._rows(
@@ -441,8 +484,8 @@ class Index:
         try:
             wrong = [r[0] for r in self._rows("PRAGMA integrity_check") if r[0] != "ok"]
             with self.writing():
-                for table in ("fts", "page_fts"):
-                    self._db.execute(f"INSERT INTO {table}({table}) VALUES ('integrity-check')")
+                for name in ("fts", "page_fts", "symbol_fts"):
+                    self._db.execute(f"INSERT INTO {name}({name}) VALUES ('integrity-check')")
             for row in self._rows("SELECT id FROM chunks"):
                 self.chunk(row[0])
         except Damaged as error:
@@ -451,8 +494,8 @@ class Index:
 
     def vacuum(self) -> None:
         with _sqlite_errors(self.path):
-            for table in ("fts", "page_fts"):
-                self._db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")
+            for name in ("fts", "page_fts", "symbol_fts"):
+                self._db.execute(f"INSERT INTO {name}({name}) VALUES ('optimize')")
             self._db.execute("VACUUM")
 
 

@@ -4,72 +4,112 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import importlib.util
+import json
+import posixpath
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from zephyr_ask.corpus import digest_of, read_in_parallel, take, walk
+from zephyr_ask.corpus import digest_of, read_in_parallel, take
 from zephyr_ask.index import BUSY_MS, Index
+from zephyr_ask.tree import SOURCES, Found, Source, look
 from zephyr_ask.types import IndexFailure, Progress
-from zephyr_ask.workspace import Stat, stat_of
+from zephyr_ask.workspace import ABSENT, Stat, Workspace, stat_of
 
 if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
 
-# Which modules decide what a page's chunks are, and what a chunk's terms are. Their own text
-# is the fingerprint: none can be changed and the change forgotten.
-_PARSER = ("sources", "chunking.py", "corpus.py", "types.py")
+# Which modules decide what the index keeps of a file of each source, and what terms are. Their
+# own text is the fingerprint: none can be changed and the change forgotten.
+_COMMON = ("types.py", "corpus.py", "listing.py")
+_PARSERS: dict[Source, tuple[str, ...]] = {
+    "page": ("sources/__init__.py", "sources/rst.py", "sources/parser.py", "sources/directives.py",
+             "sources/blocks.py", "sources/inline.py", "sources/changes*.py", "chunking.py"),
+    "kconfig": ("sources/kconfig*.py",),
+    "binding": ("sources/bindings*.py", "sources/yaml_text.py"),
+    "hardware": ("sources/hardware*.py", "sources/yaml_text.py"),
+    "commands": ("sources/commands*.py", "sources/yaml_text.py"),
+    "header": ("sources/headers.py", "sources/attachment.py", "sources/comments.py",
+               "sources/declarations.py", "sources/doxygen.py"),
+    "module": ("sources/kconfig_generated.py", "tree.py"),
+}  # fmt: skip
 _ANALYZER = ("analyzer.py",)
 _READINGS = 3  # of pages whose included files change meanwhile
 _VECTOR_BATCH = 64  # chunks between commits: about a second of work
 
 
-def fingerprints() -> tuple[str, str]:
-    """Of parser and chunker, docutils included, and of the analyzer."""
+class Fingerprints(NamedTuple):
+    parsers: dict[Source, str]  # of what reads each source, docutils included
+    analyzer: str
+
+    @property
+    def whole(self) -> str:
+        return hashlib.sha256(" ".join(self.parsers.values()).encode()).hexdigest()[:16]
+
+
+def fingerprints() -> Fingerprints:
+    """Of this program as it is installed. About 2 ms."""
     home = Path(__file__).parent
-    digests = []
-    for names in (_PARSER, _ANALYZER):
-        digest = hashlib.sha256()
+    digests: dict[str, bytes] = {}
+
+    def digest(names: Sequence[str], more: bytes = b"") -> str:
+        whole = hashlib.sha256(more)
         for name in names:
-            place = home / name
-            for file in sorted(place.glob("*.py")) if place.is_dir() else [place]:
-                digest.update(file.read_bytes())
-        if names is _PARSER:
-            spec = importlib.util.find_spec("docutils")
-            if spec is not None and spec.origin:  # holds the version; importing it costs 70 ms
-                digest.update(Path(spec.origin).read_bytes())
-        digests.append(digest.hexdigest()[:16])
-    return digests[0], digests[1]
+            for file in sorted(home.glob(name)) if "*" in name else [home / name]:
+                key = str(file)
+                if key not in digests:
+                    digests[key] = hashlib.sha256(file.read_bytes()).digest()
+                whole.update(digests[key])
+        return whole.hexdigest()[:16]
+
+    docutils = b""
+    spec = importlib.util.find_spec("docutils")
+    if spec is not None and spec.origin:  # holds the version; importing it costs 70 ms
+        docutils = Path(spec.origin).read_bytes()
+    parsers = {
+        source: digest((*_COMMON, *names), docutils if source == "page" else b"")
+        for source, names in _PARSERS.items()
+    }
+    return Fingerprints(parsers, digest(_ANALYZER))
 
 
-def is_current(index: Index, base: Path, just_now: bool = False) -> bool:
+def is_current(index: Index, workspace: Workspace, just_now: bool = False) -> bool:
     """Whether the index is of this tree as it stands, and of this program.
 
     `just_now`: it was refreshed during this question (see Snapshot.is_current).
     """
-    parser, analyzer = fingerprints()
+    prints = fingerprints()
     meta = index.meta()
-    if meta.get("parser") != parser or meta.get("analyzer") != analyzer:
+    if meta.get("parser") != prints.whole or meta.get("analyzer") != prints.analyzer:
+        return False
+    if meta.get("projects") != _projects(workspace):
         return False
     snapshot = index.snapshot()
-    return snapshot is not None and snapshot.is_current(base, just_now)
+    return snapshot is not None and snapshot.is_current(workspace.base, just_now)
 
 
-def refresh(index: Index, base: Path, progress: Progress, say: Callable[[str], None]) -> bool:
+def _projects(workspace: Workspace) -> str:
+    return json.dumps([dataclasses.astuple(project) for project in workspace.projects])
+
+
+def refresh(
+    index: Index, workspace: Workspace, progress: Progress, say: Callable[[str], None]
+) -> bool:
     """Make the index equal to the tree at `base`; False if it was already.
 
     `say` is told, once, if another process has to be waited for.
     """
-    if is_current(index, base):
+    if is_current(index, workspace):
         return False
     with _alone(index, say):
-        if is_current(index, base):
+        if is_current(index, workspace):
             return False
-        _refresh(index, base, progress)
+        _refresh(index, workspace, progress)
     return True
 
 
@@ -105,48 +145,76 @@ def _acquire(lock: sqlite3.Connection, say: Callable[[str], None]) -> None:
         lock.execute("BEGIN EXCLUSIVE")
 
 
-def _refresh(index: Index, base: Path, progress: Progress) -> None:
-    parser, analyzer = fingerprints()
+def _refresh(index: Index, workspace: Workspace, progress: Progress) -> None:
+    base, prints = workspace.base, fingerprints()
     meta = index.meta()
-    if meta.get("analyzer") != analyzer:
+    if meta.get("analyzer") != prints.analyzer:
         with index.writing():
-            if meta.get("parser") == parser:
+            if meta.get("parser") == prints.whole:
                 index.analyse_again(
                     lambda done, total: progress("Analysing", done, total, "chunks")
                 )
             else:
                 index.clear()
-            index.set_meta(analyzer=analyzer)
+            index.set_meta(analyzer=prints.analyzer)
     now = time.time_ns()  # before looking: what is younger is looked at again
-    folders, pages = walk(base)
+    found = look(base, workspace.projects)
+    files = found.files
     stored = index.pages()
-    dirty, settled_pages = _changed(base, pages, {p: row[:4] for p, row in stored.items()})
-    dirty |= {path for path in pages if path in stored and stored[path][4] != parser}
+    dirty, settled_pages = _changed(base, files, {p: row[:4] for p, row in stored.items()})
+    dirty |= {
+        path
+        for path, source in found.sources.items()
+        if path in stored and stored[path][4:] != (prints.parsers[source], SOURCES.index(source))
+    }
     includes = index.includes()
-    found = {path: stat_of(str(base / path)) for path in includes}
-    changed, settled_includes = _changed(base, found, includes)
-    dirty |= (index.users_of(changed) | index.disagreeing()) & pages.keys()
+    seen = {path: stat_of(str(base / path)) for path in includes}
+    changed, settled_includes = _changed(base, seen, includes)
+    dirty |= (index.users_of(changed) | index.disagreeing()) & files.keys()
+    dirty |= _users_of_new_bindings(index, found, stored.keys()) & files.keys()
     with index.writing():
         index.set_snapshot(None)
         for path in settled_pages - dirty:
-            index.touch("pages", path, pages[path], now)
+            index.touch("pages", path, files[path], now)
         for path in settled_includes:
-            index.touch("includes", path, found[path], now)
-        for path in stored.keys() - pages.keys():
+            index.touch("includes", path, seen[path], now)
+        for path in stored.keys() - files.keys():
             index.delete(path)
     for _ in range(_READINGS):
         if dirty:
-            _read(index, base, {path: pages[path] for path in sorted(dirty)}, parser, now, progress)
-        dirty = index.disagreeing() & pages.keys()
+            _read(index, base, found, sorted(dirty), prints, now, progress)
+        dirty = index.disagreeing() & files.keys()
         if not dirty:
             break
     with index.writing():
         index.forget_unused_includes()
         looked_at: dict[str, Stat] = {path: row[:3] for path, row in index.pages().items()}
         looked_at.update({path: row[:3] for path, row in index.includes().items()})
+        looked_at.update(dict.fromkeys(found.absent, ABSENT))
         # Without a snapshot the next question looks again.
-        index.set_snapshot(None if dirty else take(folders, looked_at, now))
-        index.set_meta(parser=parser)
+        index.set_snapshot(None if dirty else take(found.folders, looked_at, now))
+        index.set_meta(parser=prints.whole, projects=_projects(workspace))
+
+
+def _users_of_new_bindings(index: Index, found: Found, stored: Collection[str]) -> set[str]:
+    """Bindings include each other by file name alone: those whose include may now be another
+    file, since one of that name came or went."""
+    if not stored:
+        return set()
+    bindings = {path for path, source in found.sources.items() if source == "binding"}
+    moved = (bindings - set(stored)) | {
+        path for path in stored if path not in found.files and path.endswith((".yaml", ".yml"))
+    }
+    return index.users_of_names({posixpath.basename(path) for path in moved})
+
+
+def _roster(found: Found) -> dict[str, list[str]]:
+    """A binding's file name → where files of that name are."""
+    roster: dict[str, list[str]] = {}
+    for path, source in found.sources.items():
+        if source == "binding":
+            roster.setdefault(posixpath.basename(path), []).append(path)
+    return roster
 
 
 def _changed(
@@ -169,29 +237,37 @@ def _changed(
 
 
 def _read(
-    index: Index, base: Path, pages: dict[str, Stat], parser: str, now: int, progress: Progress
+    index: Index,
+    base: Path,
+    found: Found,
+    paths: Sequence[str],
+    prints: Fingerprints,
+    now: int,
+    progress: Progress,
 ) -> None:
-    total = len(pages)
+    total = len(paths)
     done = 0
-    progress("Reading", done, total, "pages")
-    for records in read_in_parallel(base, pages):
+    progress("Reading", done, total, "files")
+    pages = {path: found.files[path] for path in paths}
+    for records in read_in_parallel(base, pages, found.sources, _roster(found)):
         with index.writing():  # committed batch by batch: a kill loses one of them
             for record in records:
-                index.put(record, parser, now)
+                index.put(record, prints.parsers[record.source], now)
         done += len(records)
-        progress("Reading", done, total, "pages")
+        progress("Reading", done, total, "files")
 
 
 def rebuild(
     index: Index,
-    base: Path,
+    workspace: Workspace,
     encoder: Encoder | None,
     progress: Progress,
     say: Callable[[str], None],
 ) -> None:
     """Make the whole index again, every vector included; goes on where one was interrupted."""
     model = encoder.hash if encoder is not None else ""
-    key = "/".join((*fingerprints(), model))
+    prints = fingerprints()
+    key = "/".join((prints.whole, prints.analyzer, model))
     with _alone(index, say):
         if index.meta().get("rebuild") == key:
             say("going on with the rebuild that was interrupted")
@@ -200,7 +276,7 @@ def rebuild(
                 index.clear()
                 index.drop_vectors()
                 index.set_meta(rebuild=key, parser="")
-        _refresh(index, base, progress)
+        _refresh(index, workspace, progress)
     if encoder is not None:
         fill_vectors(index, encoder, progress)
     with index.writing():

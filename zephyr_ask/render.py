@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zephyr_ask.cards import card_lines, card_to_dict
 from zephyr_ask.console import clean
 from zephyr_ask.types import Answer, Hit, Revision
 
@@ -47,6 +49,7 @@ def answer_to_dict(answer: Answer) -> dict[str, Any]:
         },
         "abstained": bool(answer.abstained),
         "confidence": _rounded(answer.confidence),
+        "symbols": [_cleaned(card_to_dict(card)) for card in answer.cards],
         "passages": [_passage_to_dict(hit) for hit in answer.hits],
         "answer": None,
         "timings_ms": {
@@ -87,6 +90,19 @@ def _passage_to_dict(hit: Hit) -> dict[str, Any]:
     }
 
 
+def _cleaned(value: Any) -> Any:
+    """JSON values with every text as UTF-8 can carry it."""
+    if isinstance(value, str):
+        return _plain(value)
+    if isinstance(value, dict):
+        return {_plain(str(key)): _cleaned(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_cleaned(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float)) else _plain(str(value))
+
+
 def _plain(text: str) -> str:
     """`text` as UTF-8 can carry it: halves of surrogate pairs become U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
@@ -122,7 +138,11 @@ def answer_lines(console: Console, answer: Answer, *, verbosity: int = 0) -> lis
     digits = len(str(max((hit.rank for hit in answer.hits), default=1)))
     gutter = digits + (1 if console.width < NARROW_COLUMNS else 2)
     lines: list[Text] = []
-    if answer.abstained:
+    for card in answer.cards:
+        lines += card_lines(layout, card, width, _placer(layout, answer.revision))
+        lines.append(Text())
+    only_unknown = bool(answer.cards) and not answer.hits
+    if answer.abstained and not only_unknown:
         lines += _abstention(layout, answer, width)
     for hit in answer.hits:
         rank = str(hit.rank).rjust(digits).ljust(gutter)
@@ -144,6 +164,18 @@ def answer_lines(console: Console, answer: Answer, *, verbosity: int = 0) -> lis
     elif lines:
         lines.pop()  # the blank line that set the footer off
     return lines
+
+
+def _placer(layout: Layout, revision: Revision) -> Callable[[str, int], Text]:
+    from rich.text import Text
+
+    def place(path: str, line: int) -> Text:
+        text = Text(layout.clean(f"{path}:{line}").replace("\n", " "), style="green")
+        if uri := file_uri(revision, path, line):
+            text.stylize(_link(uri))
+        return Text().append_text(text)
+
+    return place
 
 
 def _abstention(layout: Layout, answer: Answer, width: int) -> list[Text]:

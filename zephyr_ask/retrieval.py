@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zephyr_ask.analyzer import names, question_terms, terms
 from zephyr_ask.index import Candidate, Index
-from zephyr_ask.types import Kind, QuestionError, Reasons
+from zephyr_ask.table import Entry
+from zephyr_ask.types import SYMBOLS_OF, Kind, QuestionError, Reasons, Symbol, shown_name
 
 if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
@@ -34,6 +35,10 @@ class Weights(NamedTuple):
     releases: float = 0.8  # factor for release notes, unless the question is about a change
     boards: float = 0.85  # factor for a board that the question does not name
     boilerplate: float = 0.9  # factor for text that stands on COPIES pages or more
+    symbols: int = 24  # symbols that the words choose
+    kconfig: float = 0.85  # factor for an option's own text among the pages
+    bindings: float = 0.85  # the same for a binding
+    api: float = 0.75  # and for a function or macro
 
 
 DEFAULT = Weights()
@@ -43,6 +48,7 @@ DEFAULT = Weights()
 NEAR = 0.5
 NAMED = 0.35
 COVERED = 0.5  # the same for `coverage`
+KIND_OF: dict[str, Kind] = {symbols: kind for kind, symbols in SYMBOLS_OF.items()}
 COPIES = 3  # pages with the same text, names and numbers aside: it explains none of them
 RARE = 50  # chunks; a name that more of them hold tells them apart no better than a word
 BOARD_WORD_CHARS = 4  # shorter words are in too many boards' names
@@ -140,26 +146,36 @@ def search(
     kinds: Sequence[Kind] = (),
     weights: Weights = DEFAULT,
     keep: Callable[[list[tuple[bytes, bytes]]], None] | None = None,
+    symbols: bool = True,
 ) -> Ranking:
-    """Rank the chunks of `index` for a cleaned question.
+    """Rank the chunks of `index` for a cleaned question, its symbols among them.
 
     `encoder` is called once it is needed; None means by words alone. `keep` is given the
     vectors that had to be made, as (digest, float16 bytes).
     """
     sought = seek(index, question)
     candidates: list[Candidate] = []
-    if sought.terms:
-        candidates = index.search(expression(sought.terms), weights.candidates, kinds)
+    pages = [kind for kind in kinds if kind not in SYMBOLS_OF]
+    if sought.terms and (pages or not kinds):
+        candidates = index.search(expression(sought.terms), weights.candidates, pages)
     dense = None
     model = encoder() if candidates else None
     if model is not None:
         dense = similarities(index, model, question, candidates, keep)
     ranked = rank(sought, candidates, dense, weights)
+    if symbols and weights.symbols and sought.terms:
+        found = search_symbols(index, sought, kinds, weights)
+        if found and model is None and not candidates:
+            model = encoder()
+        if found:
+            near = symbol_similarities(index, model, question, found, keep) if model else None
+            ranked = merge(ranked, rank_symbols(found, near, dense, weights))
     if model is None:
         sure = coverage(index, sought, ranked)
         return Ranking(tuple(ranked), sure, bool(ranked) and sure >= COVERED)
     sure = confidence(ranked)
-    named = any(entry.candidate.id in sought.rare for entry in ranked[:5])
+    named = any(entry.candidate.id in sought.rare for entry in ranked[:5]
+                if entry.candidate.kind not in SYMBOLS_OF)  # fmt: skip
     return Ranking(tuple(ranked), sure, sure >= (NAMED if named else NEAR))
 
 
@@ -171,13 +187,28 @@ def similarities(
     keep: Callable[[list[tuple[bytes, bytes]]], None] | None = None,
 ) -> list[float]:
     """Cosine of the question and each candidate, in [-1, 1]."""
-    import numpy as np
-
     from zephyr_ask.corpus import encoder_text
 
-    stored = index.vectors(encoder.hash, [c.digest for c in candidates])
-    missing = {c.digest: c.id for c in candidates if c.digest not in stored}
-    texts = [encoder_text(index.chunk(chunk_id)) for chunk_id in missing.values()]
+    return _cosines(
+        index, encoder, question, [c.digest for c in candidates],
+        lambda at: encoder_text(index.chunk(candidates[at].id)), keep,
+    )  # fmt: skip
+
+
+def _cosines(
+    index: Index,
+    encoder: Encoder,
+    question: str,
+    digests: Sequence[bytes],
+    text_of: Callable[[int], str],
+    keep: Callable[[list[tuple[bytes, bytes]]], None] | None,
+) -> list[float]:
+    """Cosine of the question and each text; vectors that are not stored are made."""
+    import numpy as np
+
+    stored = index.vectors(encoder.hash, digests)
+    missing = {digest: at for at, digest in enumerate(digests) if digest not in stored}
+    texts = [text_of(at) for at in missing.values()]
     encoded: Any = encoder.encode([question, *texts])
     # Through float16 whether stored or new: a rank never depends on which it was.
     made = [(digest, row.astype(np.float16).tobytes())
@@ -185,9 +216,86 @@ def similarities(
     if made and keep is not None:
         keep(made)
     stored.update(made)
-    rows = np.frombuffer(b"".join(stored[c.digest] for c in candidates), np.float16)
-    matrix = rows.reshape(len(candidates), -1).astype(np.float32)
+    rows = np.frombuffer(b"".join(stored[digest] for digest in digests), np.float16)
+    matrix = rows.reshape(len(digests), -1).astype(np.float32)
     return [float(score) for score in matrix @ encoded[0]]
+
+
+def search_symbols(
+    index: Index, sought: Sought, kinds: Sequence[Kind], weights: Weights
+) -> list[Entry]:
+    """Symbols that share words with the question, the best of each kind."""
+    found: list[Entry] = []
+    for kind, symbols in SYMBOLS_OF.items():
+        if not kinds or kind in kinds:
+            found += index.table.search(expression(sought.terms), [symbols], weights.symbols // 2)
+    return sorted(found, key=lambda e: (-e.bm25, e.symbol.path, e.symbol.line))[: weights.symbols]
+
+
+def symbol_similarities(
+    index: Index,
+    encoder: Encoder,
+    question: str,
+    found: Sequence[Entry],
+    keep: Callable[[list[tuple[bytes, bytes]]], None] | None = None,
+) -> list[float]:
+    """Cosine of the question and each symbol, in [-1, 1]."""
+    from zephyr_ask.corpus import digest_of
+
+    texts = [symbol_text(entry.symbol) for entry in found]
+    digests = [digest_of(text.encode(errors="surrogatepass")) for text in texts]
+    return _cosines(index, encoder, question, digests, texts.__getitem__, keep)
+
+
+def rank_symbols(
+    found: Sequence[Entry],
+    near: Sequence[float] | None,
+    pages: Sequence[float] | None,
+    weights: Weights,
+) -> list[Ranked]:
+    """Symbols on the scale of the pages' chunks, whose cosines are `pages`."""
+    if not found:
+        return []
+    lexical = _scaled([entry.bm25 for entry in found])
+    low, high = (min(pages), max(pages)) if pages else (0.0, 1.0)
+    span = (high - low) or 1.0
+    ranked = []
+    for at, (entry, words) in enumerate(zip(found, lexical, strict=True)):
+        kind = KIND_OF[entry.symbol.kind]
+        prior = {"kconfig": weights.kconfig, "bindings": weights.bindings}.get(kind, weights.api)
+        dense = min(1.2, max(0.0, (near[at] - low) / span)) if near else words
+        own = (weights.dense * dense + (1 - weights.dense) * words) * prior
+        candidate = Candidate(entry.id, entry.symbol.path, kind, entry.symbol.path,
+                              entry.symbol.line, b"", entry.bm25, 1, entry.symbol.name)  # fmt: skip
+        # What a page adds to its chunks a symbol's file cannot: its own words count for it.
+        page = weights.page * words * prior
+        ranked.append(
+            Ranked(
+                candidate,
+                (own + page) / _most(weights),
+                Reasons(at + 1, words, near[at] if near else None, page, prior),
+            )
+        )
+    return sorted(ranked, key=_order)
+
+
+def merge(first: Sequence[Ranked], second: Sequence[Ranked]) -> list[Ranked]:
+    return sorted([*first, *second], key=_order)
+
+
+def _order(entry: Ranked) -> tuple[float, str, int, str]:
+    candidate = entry.candidate
+    return (-entry.score, candidate.file, candidate.start_line, candidate.page)
+
+
+def _most(weights: Weights) -> float:
+    """The highest score that `rank` could give."""
+    return (1 + weights.name) * (1 + 1.75 * weights.evidence) + weights.page
+
+
+def symbol_text(symbol: Symbol) -> str:
+    """What the encoder reads of a symbol."""
+    return f"{shown_name(symbol)}: {symbol.summary}\n{symbol.text}"
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
@@ -218,7 +326,7 @@ def rank(
         key=lambda i: (-(own[i] + added[candidates[i].page]), candidates[i].file,
                        candidates[i].start_line, candidates[i].page),
     )  # fmt: skip
-    most = (1 + weights.name) * (1 + 1.75 * weights.evidence) + weights.page
+    most = _most(weights)
     return [
         Ranked(
             candidates[i],
@@ -295,7 +403,7 @@ def coverage(index: Index, sought: Sought, ranked: Sequence[Ranked]) -> float:
 
     What there is to go by without an encoder.
     """
-    ids = [entry.candidate.id for entry in ranked[:5]]
+    ids = [e.candidate.id for e in ranked[:5] if e.candidate.kind not in SYMBOLS_OF]
     total = index.chunk_count()
     weights = {term: math.log(1 + total / (0.5 + index.frequency(term))) for term in sought.terms}
     held = sum(weight for term, weight in weights.items() if index.hold(term, ids))

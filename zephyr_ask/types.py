@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-Kind = Literal["doc", "samples", "boards", "releases"]
-KINDS: tuple[Kind, ...] = ("doc", "samples", "boards", "releases")
+Kind = Literal["doc", "samples", "boards", "releases", "kconfig", "bindings", "api"]
+KINDS: tuple[Kind, ...] = ("doc", "samples", "boards", "releases", "kconfig", "bindings", "api")
 
 BlockKind = Literal["prose", "code", "row", "item"]
 
@@ -85,6 +85,9 @@ SYMBOL_KINDS: tuple[SymbolKind, ...] = (
     "kconfig", "binding", "board", "soc", "shield", "snippet", "sample", "west", "api"
 )  # fmt: skip
 
+# Symbols that are found by meaning among the pages, and the kind of passage they make there.
+SYMBOLS_OF: dict[Kind, SymbolKind] = {"kconfig": "kconfig", "bindings": "binding", "api": "api"}
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -102,6 +105,13 @@ class Symbol:
     summary: str  # one line: the prompt, the title, the brief; "" where the file says nothing
     text: str  # what a search by meaning reads, in plain words: prompt and help, description, …
     details: dict[str, Any] = field(default_factory=dict)
+
+
+def shown_name(symbol: Symbol | Card) -> str:
+    """A symbol's name as people write it."""
+    if symbol.kind != "kconfig":
+        return symbol.name
+    return ("SB_CONFIG_" if symbol.details.get("scope") == "sysbuild" else "CONFIG_") + symbol.name
 
 
 Became = Literal["removed", "renamed", "replaced", "deprecated"]
@@ -128,6 +138,28 @@ class Listing:
     changes: tuple[Change, ...] = ()
     links: tuple[Any, ...] = ()  # JSON: what else a card needs to know of the file; see its reader
     note: str | None = None  # what could not be read, in one line that names the file
+
+
+Status = Literal["defined", "gone", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What this tree knows of a name: its definitions, or what became of it."""
+
+    name: str
+    kind: SymbolKind
+    status: Status
+    definitions: tuple[Symbol, ...] = ()  # the one that explains it first
+    replacement: str | None = None  # of a gone name: one that exists
+    change: Change | None = None  # what release notes or migration guides say of it
+    evidence: tuple[str, int] | None = None  # path and line that say so
+    near: tuple[str, ...] = ()  # of an unknown name: existing ones, best first
+    details: dict[str, Any] = field(default_factory=dict)  # of all definitions together
+
+    @property
+    def summary(self) -> str:
+        return next((s.summary for s in self.definitions if s.summary), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +196,7 @@ class Answer:
     confidence: float  # [0, 1]; abstained where it is under the threshold
     timings_ms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # talk for stderr: no model, a page that did not parse, …
+    cards: tuple[Card, ...] = ()  # of the names in the question, in its order
 
 
 class Progress(Protocol):

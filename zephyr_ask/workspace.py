@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from zephyr_ask.types import Revision, WorkspaceError
@@ -61,12 +62,28 @@ def decode(data: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Project:
+    """Another project of the west manifest, checked out."""
+
+    path: str  # POSIX, relative to the zephyr folder: "../modules/hal/nordic"
+    name: str
+    commands: tuple[str, ...] = ()  # its files of west commands, relative to it
+    manifest: bool = False  # the one that holds the manifest: an application, mostly
+
+    @classmethod
+    def at(cls, base: Path, checkout: Checkout) -> Project:
+        path = os.path.relpath(checkout.place, base).replace(os.sep, "/")
+        return cls(path, checkout.name, checkout.commands, checkout.manifest)
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """A zephyr folder and the folders in which its index may be kept, best first."""
 
     base: Path
     topdir: Path | None
     caches: tuple[Path, ...]
+    projects: tuple[Project, ...] = ()  # the others; in the order of the manifest
 
     def index_files(self) -> list[Path]:
         """Where the index may be kept, best first. Inside the workspace it is named by
@@ -81,18 +98,29 @@ class Workspace:
         return files
 
 
+class Checkout(NamedTuple):
+    """A project of the manifest as west names it."""
+
+    place: Path
+    name: str
+    commands: tuple[str, ...]  # its files of west commands, relative to it
+    manifest: bool  # it holds the manifest
+
+
 def find(
-    environ: Mapping[str, str], topdir: Path | None, projects: Iterable[Path] = ()
+    environ: Mapping[str, str], topdir: Path | None, checkouts: Iterable[Checkout] = ()
 ) -> Workspace:
-    """The zephyr that west chose (ZEPHYR_BASE), or else the project that looks like it.
+    """The zephyr that west chose (ZEPHYR_BASE), or else the project that looks like it; and the
+    other projects that are checked out.
 
     Raises WorkspaceError if there is none, or if its documentation is not there.
     """
     named = environ.get("ZEPHYR_BASE", "")
+    checkouts = list(checkouts)
     if named:
         base = Path(named).expanduser()
     else:
-        base = next((p for p in projects if _looks_like_zephyr(p)), Path())
+        base = next((c.place for c in checkouts if _looks_like_zephyr(c.place)), Path())
         if base == Path():
             raise WorkspaceError(
                 "no zephyr in this workspace" if topdir else "not in a west workspace",
@@ -103,7 +131,20 @@ def find(
     base = Path(os.path.abspath(base))
     _check(base, "ZEPHYR_BASE" if named else "the workspace's zephyr")
     inside = [topdir / ".west" / "ask"] if topdir else []
-    return Workspace(base, topdir, (*inside, user_cache(environ) / "index"))
+    caches = (*inside, user_cache(environ) / "index")
+    real = os.path.realpath(base)
+    projects = tuple(
+        Project.at(base, checkout)
+        for checkout in checkouts
+        # Not west's is_cloned(): that starts git for each.
+        if checkout.place.is_dir() and os.path.realpath(checkout.place) != real
+    )
+    return Workspace(base, topdir, caches, projects if _in(base, topdir) else ())
+
+
+def _in(base: Path, topdir: Path | None) -> bool:
+    """Whether a zephyr is of this workspace, and so the workspace's other projects are its."""
+    return topdir is not None and base.is_relative_to(topdir)
 
 
 def _looks_like_zephyr(path: Path) -> bool:
@@ -164,6 +205,10 @@ def page_url(version: str, page: str, anchor: str | None) -> str:
     return f"{_PUBLISHED}/{edition}/{quote(name)}.html" + (f"#{quote(anchor)}" if anchor else "")
 
 
+# git's patterns for what may be indexed of a tree; more do no harm.
+_INDEXED = ("*.rst", "*Kconfig*", "*.yml", "*.yaml", "include/*.h", "boards/*.cmake")
+
+
 class GitProbe:
     """Asks git about the revision while other work goes on; `revision` collects the answer."""
 
@@ -171,7 +216,7 @@ class GitProbe:
         self._base = base
         self._head = self._start("rev-parse", "--show-prefix", "HEAD")
         self._status = self._start("status", "--porcelain", "--untracked-files=no")
-        self._tracked = self._start("ls-files", "-z", "--", "*.rst")
+        self._tracked = self._start("ls-files", "-z", "--", *_INDEXED)
 
     def _start(self, *arguments: str) -> subprocess.Popen[str] | None:
         environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Name → its card: what this tree defines under it, or what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from zephyr_ask.naming import Named
+from zephyr_ask.nearest import Lexicon, suggest
+from zephyr_ask.table import Table
+from zephyr_ask.types import CHUNK_CHARS, Card, Change, Symbol, SymbolKind
+
+CARDS = 4  # shown of one question
+NEAR = 3  # suggestions for a name that does not exist
+_CLIMB = 12  # Kconfig files between a symbol and the root; the deepest of Zephyr's is 9
+_SCOPES = ("app", "sysbuild", "sample", "test")
+
+
+class Catalog:
+    """The names of one open index."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._lexicons: dict[SymbolKind, Lexicon] = {}
+
+    def cards(self, names: Sequence[Named]) -> list[Card]:
+        """Cards of the names that exist or are surely meant as names."""
+        found: list[Card] = []
+        for named in names:
+            defined = [card for kind in named.kinds if (card := self.defined(named.name, kind))]
+            if not defined and named.sure:
+                defined = [self.missing(named.name, named.kinds)]
+            elif not defined and (card := self.gone(named.name, named.kinds)):
+                defined = [card]
+            found += defined
+        return found[:CARDS]
+
+    def defined(self, name: str, kind: SymbolKind) -> Card | None:
+        symbols = self._table.defined(name, kind)
+        if not symbols:
+            return None
+        symbols.sort(key=_explains)
+        details = dict(symbols[0].details)
+        if kind == "kconfig":
+            details |= self._kconfig(symbols)
+        change = next(
+            (c for c in self._table.changes(name, kind) if c.became == "deprecated"), None
+        )
+        evidence = (change.path, change.line) if change else None
+        return Card(name, kind, "defined", tuple(symbols), change=change, evidence=evidence,
+                    details=details)  # fmt: skip
+
+    def gone(self, name: str, kinds: Iterable[SymbolKind]) -> Card | None:
+        """A name that this tree has no more, of which release notes speak."""
+        for kind in kinds:
+            change, replacement = self.became(name, kind)
+            if change is not None:
+                return Card(name, kind, "gone", (), replacement, change, (change.path, change.line),
+                            self.near(name, kind) if replacement is None else ())  # fmt: skip
+        for kind in kinds:
+            if spoken := self._table.spoken(name, kind):
+                return Card(name, kind, "gone", evidence=spoken[0], near=self.near(name, kind))
+        return None
+
+    def missing(self, name: str, kinds: Sequence[SymbolKind]) -> Card:
+        """A name that this tree does not have."""
+        card = self.gone(name, kinds)
+        if card is not None:
+            return card
+        near = {kind: self.near(name, kind) for kind in kinds}
+        kind = max(kinds, key=lambda k: (bool(near[k]), -kinds.index(k)))
+        return Card(name, kind, "unknown", near=near[kind])
+
+    def became(self, name: str, kind: SymbolKind) -> tuple[Change | None, str | None]:
+        """What is said to have become of a name, and the name that exists instead of it."""
+        from zephyr_ask.sources.changes import follow
+
+        changes = self._table.changes(name, kind)
+        if not changes:
+            return None, None
+        best = max(changes, key=lambda c: (bool(c.replacements), c.became != "deprecated"))
+        reached: dict[str, list[Change]] = {name: changes}
+        for _ in range(4):  # renamed, renamed again, …
+            ahead = {r for found in reached.values() for c in found for r in c.replacements}
+            for other in ahead - reached.keys():
+                reached[other] = self._table.changes(other, kind)
+        names = follow(name, reached, lambda other: self._table.exists(other, kind))
+        return best, names[0] if names else None
+
+    def near(self, name: str, kind: SymbolKind) -> tuple[str, ...]:
+        if kind not in self._lexicons:
+            self._lexicons[kind] = Lexicon(self._table.names(kind))
+        return tuple(suggest(name, self._lexicons[kind], NEAR))
+
+    def _kconfig(self, symbols: Sequence[Symbol]) -> dict[str, Any]:
+        """What all definitions say together, and the conditions of the files above the first."""
+        merged: dict[str, Any] = {}
+        for key in ("type", "prompt", "help", "choice"):
+            value = next((s.details[key] for s in symbols if s.details.get(key)), None)
+            if value is not None:
+                merged[key] = value
+        for key in ("defaults", "selects", "implies", "ranges"):
+            values = [value for s in symbols for value in s.details.get(key, ())]
+            if values:
+                merged[key] = values
+        above = self._above(symbols[0].details.get("via", [symbols[0].path])[0])
+        if above:
+            merged["inherited"] = above
+        return merged
+
+    def _above(self, path: str) -> list[str]:
+        """Conditions under which a Kconfig file is sourced, outermost first."""
+        conditions: list[str] = []
+        seen = {path}
+        for _ in range(_CLIMB):
+            links = [link for link in self._table.links_to(path) if link[0] not in seen]
+            if not links:
+                break
+            path, link = links[0]
+            seen.add(path)
+            conditions = [*link.get("if", ()), *conditions]
+        return conditions
+
+
+def _explains(symbol: Symbol) -> tuple[Any, ...]:
+    """Sorts the definition first that says what the symbol is for."""
+    details = symbol.details
+    if symbol.kind == "kconfig":
+        scope = details.get("scope", "app")
+        return (_SCOPES.index(scope) if scope in _SCOPES else 0, bool(details.get("configdefault")),
+                not details.get("prompt"), not details.get("help"), symbol.path)  # fmt: skip
+    return (bool(details.get("internal")), not symbol.summary, not symbol.text, symbol.path)
+
+
+def symbol_markdown(symbol: Symbol) -> str:
+    """A symbol as a passage among others: what is said of it, and the facts in one line."""
+    details = symbol.details
+    parts = []
+    if symbol.kind == "kconfig":
+        facts = [details.get("type", "")]
+        facts += [f"default {d['value']}" for d in details.get("defaults", ())[:2]]
+        facts += [f"depends on {d}" for d in details.get("depends", ())[-2:]]
+        parts = [", ".join(fact for fact in facts if fact), details.get("help", "")]
+    elif symbol.kind == "api":
+        parts = [f"`{details['signature']}`" if details.get("signature") else "", symbol.text]
+    else:
+        parts = [symbol.text]
+    return "\n\n".join(part for part in parts if part)[:CHUNK_CHARS]
