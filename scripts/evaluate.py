@@ -26,11 +26,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from zephyr_ask import retrieval  # noqa: E402
 from zephyr_ask.answer import Session  # noqa: E402
 from zephyr_ask.index import Candidate, Index  # noqa: E402
+from zephyr_ask.naming import names_in  # noqa: E402
 from zephyr_ask.refresh import fill_vectors, refresh  # noqa: E402
 from zephyr_ask.retrieval import DEFAULT, Weights  # noqa: E402
+from zephyr_ask.symbols import Catalog  # noqa: E402
+from zephyr_ask.table import Entry  # noqa: E402
 from zephyr_ask.workspace import find, user_cache  # noqa: E402
 
-NOT_RST = ("kconfig", "binding", "unanswerable")  # answered by symbols, or not at all
+OF_SYMBOLS = ("kconfig", "binding")  # a Kconfig or binding file counts as the page
+NOT_RST = (*OF_SYMBOLS, "unanswerable")
 DEPTH = 10
 
 
@@ -42,6 +46,9 @@ class Question:
     sought: retrieval.Sought
     candidates: list[Candidate]
     cosines: list[float] | None
+    symbols: list[Entry]
+    near: list[float] | None  # cosines of the symbols
+    cards: list[str]  # files of the cards that stand above the passages
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,14 @@ def look_up(index: Index, encoder: Any, row: dict[str, Any], depth: int) -> Ques
     cosines = None
     if encoder is not None and candidates:
         cosines = retrieval.similarities(index, encoder, text, candidates, keep_in(index, encoder))
-    return Question(row, sought, candidates, cosines)
+    symbols = retrieval.search_symbols(index, sought, (), DEFAULT) if sought.terms else []
+    near = None
+    if encoder is not None and symbols:
+        near = retrieval.symbol_similarities(index, encoder, text, symbols,
+                                             keep_in(index, encoder))  # fmt: skip
+    cards = Catalog(index.table).cards(names_in(text)[0])
+    places = [card.definitions[0].path for card in cards if card.definitions]
+    return Question(row, sought, candidates, cosines, symbols, near, places)
 
 
 def keep_in(index: Index, encoder: Any) -> Any:
@@ -104,7 +118,11 @@ def keep_in(index: Index, encoder: Any) -> Any:
 def ranked_by(question: Question, weights: Weights) -> list[retrieval.Ranked]:
     candidates = question.candidates[: weights.candidates]
     cosines = question.cosines[: weights.candidates] if question.cosines else None
-    return retrieval.rank(question.sought, candidates, cosines, weights)
+    ranked = retrieval.rank(question.sought, candidates, cosines, weights)
+    if not weights.symbols:
+        return ranked
+    near = question.near if weights.dense else None
+    return retrieval.merge(ranked, retrieval.rank_symbols(question.symbols, near, cosines, weights))
 
 
 def dense_alone(index: Index, encoder: Any, questions: Sequence[Question]) -> list[Any]:
@@ -136,6 +154,12 @@ def variants() -> list[tuple[str, Weights]]:
     named = [("both", DEFAULT), ("words alone", DEFAULT._replace(dense=0.0)),
              ("vectors alone, of the candidates", DEFAULT._replace(dense=1.0))]  # fmt: skip
     named += [(f"without {name}", DEFAULT._replace(**{name: value})) for name, value in off.items()]
+    named.append(("without symbols", DEFAULT._replace(symbols=0)))
+    named += [
+        (f"{kind} {factor}", DEFAULT._replace(**{kind: factor}))
+        for kind in ("kconfig", "bindings", "api")
+        for factor in (0.7, 0.8, 0.9, 1.0)
+    ]
     named += [(f"dense {share}", DEFAULT._replace(dense=share)) for share in (0.5, 0.6, 0.8)]
     named += [(f"{n} candidates", DEFAULT._replace(candidates=n)) for n in (32, 64, 200)]
     return named
@@ -144,6 +168,11 @@ def variants() -> list[tuple[str, Weights]]:
 def report_abstaining(questions: Sequence[Question]) -> None:
     """Confidence of what can be answered against that of what cannot, by where it is from."""
     rated = [(q, retrieval.confidence(ranked_by(q, DEFAULT))) for q in questions]
+    plain = DEFAULT._replace(symbols=0)
+    bare = [(q, retrieval.confidence(ranked_by(q, plain))) for q in questions]
+    yes_bare = [c for q, c in bare if q.row["kind"] != "unanswerable"]
+    no_bare = [c for q, c in bare if q.row["kind"] == "unanswerable"]
+    print(f"\nAUROC without symbols {auroc(yes_bare, no_bare):.3f}")
     yes = [c for q, c in rated if q.row["kind"] != "unanswerable"]
     sets = {
         "real": [c for q, c in rated if q.row["kind"] == "unanswerable" and "own" not in q.row],
@@ -201,16 +230,24 @@ def main() -> int:
     print(score(found).line("all .rst rows"))
     for kind in sorted({q.row["kind"] for q in pages}):
         print(score([f for f in found if f[0].row["kind"] == kind]).line(f"  {kind}"))
+    named = [q for q in questions if q.row["kind"] in OF_SYMBOLS]
+    with_cards = [(q, list(dict.fromkeys([*q.cards, *pages_of(ranked_by(q, DEFAULT))])))
+                  for q in named]  # fmt: skip
+    print(score(with_cards).line("kconfig and binding rows"))
     print("\nablation\n" + HEADER)
     for name, weights in variants():
         if encoder is None and weights.dense != 0:
             continue
         print(score([(q, pages_of(ranked_by(q, weights))) for q in pages]).line(name))
+        if name.partition(" ")[0] in ("both", "kconfig", "bindings", "api"):
+            both = [(q, list(dict.fromkeys([*q.cards, *pages_of(ranked_by(q, weights))])))
+                    for q in named]  # fmt: skip
+            print(score(both).line("  kconfig and binding rows"))
     if args.all_vectors and encoder is not None:
         print(score(dense_alone(index, encoder, pages)).line("vectors alone, of all chunks"))
     report_abstaining(questions)
     print("\nmisses: no answering page among the first five")
-    for question, ranking in found:
+    for question, ranking in [*found, *with_cards]:
         at = first_rank(question, ranking)
         if not 0 < at <= 5:
             row = question.row

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyr_ask import retrieval
+from zephyr_ask.ahead import Ahead
 from zephyr_ask.corpus import digest_of
 from zephyr_ask.index import Index, remove
 from zephyr_ask.naming import names_in
@@ -48,7 +49,8 @@ class Session:
     """Answers questions about one checkout. Not for use by several threads at once.
 
     `warm`: the encoder is loaded at once, beside the check of the tree; else when a question
-    needs it. `say` is told what a person should know meanwhile, a line each.
+    needs it. `ahead`: the look at the tree begins at once, in a process of its own. `say` is
+    told what a person should know meanwhile, a line each.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Session:
         model: str | None = None,
         cache: Path,
         warm: bool = True,
+        ahead: bool = False,
         progress: Progress = silent,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -65,10 +68,11 @@ class Session:
         self._progress = progress
         self._say = say
         self._probe: GitProbe | None = GitProbe(workspace.base)
+        self._places: list[Path | None] = [*workspace.index_files()]
+        self._ahead = Ahead(self._places[0], workspace.base) if ahead else None
         self._encoder = _LateEncoder(model, cache)
         if warm:
             self._encoder.start()
-        self._places: list[Path | None] = [*workspace.index_files()]
         self._places.append(None)  # in memory, for this process only
         self._index: Index | None = None
         self._refreshed = False
@@ -114,6 +118,8 @@ class Session:
     def close(self) -> None:
         """Let go of the index, and wait for the encoder's thread: native code must not be cut
         off by the end of the process."""
+        if self._ahead is not None:
+            self._ahead.close()
         self._close()
         self._encoder.join()
 
@@ -178,7 +184,9 @@ class Session:
         with index.reading():
             # In the transaction that is searched: another process may change the index at any
             # other moment.
-            current = is_current(index, self.workspace, self._refreshed)
+            looked = self._ahead.found if self._ahead else _not_looked
+            current = is_current(index, self.workspace, self._refreshed, looked)
+            self._ahead = None  # of this question, not of the next
             if current:
                 clock.lap("index")
                 cards = Catalog(index.table).cards(names)
@@ -196,7 +204,7 @@ class Session:
                 sources = {
                     (chunk.page, chunk.path): self._lines(index, chunk) for _, chunk in chosen
                 }
-                pages = index.page_paths()
+                tracked = str(index.meta().get("tracked", ""))
         if not current:
             refresh(index, self.workspace, self._progress, self._say)
             self._refreshed = True
@@ -208,7 +216,7 @@ class Session:
                 assert encoder is not None
                 with index.writing():
                     index.put_vectors(encoder.hash, made)
-        revision = probe.revision(pages)
+        revision = probe.revision(tracked, index.page_paths)
         hits = tuple(
             Hit(
                 rank=rank,
@@ -270,7 +278,7 @@ class Session:
         except Damaged as error:
             wrong = [str(error)]
             counts, current, notes, pages = None, False, [], []
-        revision = probe.revision(pages)
+        revision = probe.revision("", lambda: pages)
         return {
             "schema": 1,
             "revision": {"version": revision.version, "commit": revision.commit,
@@ -289,6 +297,10 @@ class Session:
                       "origin": encoder.model.origin} if encoder else None,
             "model_problem": problem,
         }  # fmt: skip
+
+
+def _not_looked(token: bytes) -> bool:
+    return False
 
 
 def _no_encoder() -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zephyr_ask.types import Card, SymbolKind, shown_name
@@ -26,6 +26,7 @@ KIND_NAMES: dict[SymbolKind, str] = {
 }
 PLACES = 4  # further definitions that are listed
 LIST = 12  # items of a list: properties, targets
+DEFAULTS = 4  # boards and SoCs give hundreds of defaults to one option
 HELP_CHARS = 700
 
 Fact = tuple[str, str]  # a word for what it is, and its text
@@ -87,7 +88,7 @@ def _kconfig(details: Mapping[str, Any]) -> Iterable[Fact]:
     yield "type", str(details.get("type") or "")
     if "type" in details and "prompt" not in details:
         yield "prompt", "none: it is set by other options, not in prj.conf"
-    yield "default", "; ".join(_valued(d) for d in details.get("defaults", ())[:LIST])
+    yield "default", _listed(details.get("defaults", ()), _valued)
     yield (
         "range",
         "; ".join(
@@ -104,6 +105,12 @@ def _kconfig(details: Mapping[str, Any]) -> Iterable[Fact]:
                          "test": "a test only"}.get(scope, "")  # fmt: skip
 
 
+def _listed(values: Sequence[Any], shown: Callable[[Any], str]) -> str:
+    """The first few, one after the other, and how many more there are."""
+    more = f"; and {len(values) - DEFAULTS} more" if len(values) > DEFAULTS else ""
+    return "; ".join(map(shown, values[:DEFAULTS])) + more
+
+
 def _grouped(condition: str) -> str:
     return f"({condition})" if "||" in condition else condition
 
@@ -113,7 +120,8 @@ def _valued(entry: Mapping[str, Any]) -> str:
 
 
 def _if(entry: Mapping[str, Any]) -> str:
-    return f" if {entry['if']}" if entry.get("if") else ""
+    at = f" ({entry['at']})" if entry.get("at") else ""
+    return (f" if {entry['if']}" if entry.get("if") else "") + at
 
 
 def _binding(details: Mapping[str, Any]) -> Iterable[Fact]:

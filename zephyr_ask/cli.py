@@ -379,6 +379,7 @@ def _run(
 ) -> int:
     from zephyr_ask.answer import Session
     from zephyr_ask.console import StageProgress
+    from zephyr_ask.naming import names_in
     from zephyr_ask.workspace import find, user_cache
 
     quiet = verbosity < 0
@@ -400,8 +401,9 @@ def _run(
             if not quiet:
                 _tell(f"note: {line}")
 
-        session = Session(workspace, model=chosen.model, cache=user_cache(os.environ),
-                          progress=progress, say=say)  # fmt: skip
+        warm = bool(question) and not names_in(question)[1]
+        session = Session(workspace, model=chosen.model, cache=user_cache(os.environ), warm=warm,
+                          ahead=bool(question), progress=progress, say=say)  # fmt: skip
         try:
             return _serve(args, chosen, question, session, progress, verbosity, workspace)
         finally:

@@ -34,7 +34,7 @@ BM25_WEIGHTS = (2.0, 2.0, 1.0)
 _SCHEMA = (
     """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE snapshot(id INTEGER PRIMARY KEY CHECK (id = 1), paths TEXT, stats BLOB);
+CREATE TABLE snapshot(id INTEGER PRIMARY KEY CHECK (id = 1), paths TEXT, stats BLOB, token BLOB);
 CREATE TABLE pages(id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime INTEGER,
     ctime INTEGER, digest BLOB, parser TEXT, title TEXT, note TEXT, source INTEGER);
 CREATE TABLE uses(page INTEGER, path TEXT, digest BLOB, PRIMARY KEY (page, path)) WITHOUT ROWID;
@@ -194,7 +194,14 @@ class Index:
     def set_snapshot(self, snapshot: Snapshot | None) -> None:
         self._db.execute("DELETE FROM snapshot")
         if snapshot is not None:
-            self._db.execute("INSERT INTO snapshot VALUES (1, ?, ?)", snapshot.to_bytes())
+            self._db.execute(
+                "INSERT INTO snapshot VALUES (1, ?, ?, ?)", (*snapshot.to_bytes(), os.urandom(16))
+            )
+
+    def snapshot_token(self) -> bytes:
+        """Tells this snapshot from any other; b"" where there is none."""
+        rows = self._rows("SELECT token FROM snapshot")
+        return bytes(rows[0][0]) if rows else b""
 
     # --- pages
 

@@ -19,7 +19,7 @@ from zephyr_ask.corpus import digest_of, read_in_parallel, take
 from zephyr_ask.index import BUSY_MS, Index
 from zephyr_ask.tree import SOURCES, Found, Source, look
 from zephyr_ask.types import IndexFailure, Progress
-from zephyr_ask.workspace import ABSENT, Stat, Workspace, stat_of
+from zephyr_ask.workspace import ABSENT, GitProbe, Stat, Workspace, knows_all, stat_of
 
 if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
@@ -35,7 +35,7 @@ _PARSERS: dict[Source, tuple[str, ...]] = {
     "hardware": ("sources/hardware*.py", "sources/yaml_text.py"),
     "commands": ("sources/commands*.py", "sources/yaml_text.py"),
     "header": ("sources/headers.py", "sources/attachment.py", "sources/comments.py",
-               "sources/declarations.py", "sources/doxygen.py"),
+               "sources/declarations.py", "sources/doxygen.py", "sources/preprocessor.py"),
     "module": ("sources/kconfig_generated.py", "tree.py"),
 }  # fmt: skip
 _ANALYZER = ("analyzer.py",)
@@ -78,10 +78,16 @@ def fingerprints() -> Fingerprints:
     return Fingerprints(parsers, digest(_ANALYZER))
 
 
-def is_current(index: Index, workspace: Workspace, just_now: bool = False) -> bool:
+def is_current(
+    index: Index,
+    workspace: Workspace,
+    just_now: bool = False,
+    looked: Callable[[bytes], bool] = lambda token: False,
+) -> bool:
     """Whether the index is of this tree as it stands, and of this program.
 
-    `just_now`: it was refreshed during this question (see Snapshot.is_current).
+    `just_now`: it was refreshed during this question (see Snapshot.is_current). `looked`: says of
+    a snapshot's token whether the tree was found to be the same, during this question.
     """
     prints = fingerprints()
     meta = index.meta()
@@ -89,6 +95,9 @@ def is_current(index: Index, workspace: Workspace, just_now: bool = False) -> bo
         return False
     if meta.get("projects") != _projects(workspace):
         return False
+    token = index.snapshot_token()
+    if token and looked(token):
+        return True
     snapshot = index.snapshot()
     return snapshot is not None and snapshot.is_current(workspace.base, just_now)
 
@@ -186,6 +195,8 @@ def _refresh(index: Index, workspace: Workspace, progress: Progress) -> None:
         dirty = index.disagreeing() & files.keys()
         if not dirty:
             break
+    commit = GitProbe(base).commit() or ""
+    tracked = commit if commit and knows_all(base, index.page_paths()) else ""
     with index.writing():
         index.forget_unused_includes()
         looked_at: dict[str, Stat] = {path: row[:3] for path, row in index.pages().items()}
@@ -193,7 +204,7 @@ def _refresh(index: Index, workspace: Workspace, progress: Progress) -> None:
         looked_at.update(dict.fromkeys(found.absent, ABSENT))
         # Without a snapshot the next question looks again.
         index.set_snapshot(None if dirty else take(found.folders, looked_at, now))
-        index.set_meta(parser=prints.whole, projects=_projects(workspace))
+        index.set_meta(parser=prints.whole, projects=_projects(workspace), tracked=tracked)
 
 
 def _users_of_new_bindings(index: Index, found: Found, stored: Collection[str]) -> set[str]:

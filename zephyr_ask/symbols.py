@@ -101,7 +101,11 @@ class Catalog:
             if value is not None:
                 merged[key] = value
         for key in ("defaults", "selects", "implies", "ranges"):
-            values = [value for s in symbols for value in s.details.get(key, ())]
+            values = list(symbols[0].details.get(key, ()))
+            for symbol in symbols[1:]:
+                if symbol.details.get("scope") == symbols[0].details.get("scope"):
+                    at = f"{symbol.path}:{symbol.line}"
+                    values += [{**value, "at": at} for value in symbol.details.get(key, ())]
             if values:
                 merged[key] = values
         above = self._above(symbols[0].details.get("via", [symbols[0].path])[0])

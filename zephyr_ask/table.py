@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
@@ -188,11 +187,12 @@ class Table:
     def links_to(self, path: str) -> list[tuple[str, dict[str, Any]]]:
         """(file, link) of every Kconfig file that sources `path`."""
         sql = """SELECT p.path, l.data, l.target FROM links l JOIN pages p ON p.id = l.page
-                 WHERE l.target = ? OR l.target GLOB '*[*?[]*' ORDER BY p.path"""
+                 WHERE l.target = ? OR (l.target GLOB '*[*?[]*' AND ? GLOB l.target)
+                 ORDER BY p.path"""
         return [
             (row[0], json.loads(row[1]))
-            for row in self._rows(sql, (path,))
-            if row[2] == path or fnmatch.fnmatchcase(path, row[2])
+            for row in self._rows(sql, (path, path))
+            if row[2].count("/") == path.count("/")  # GLOB's * is any text, Kconfig's has no /
         ]
 
     def counts(self) -> dict[str, int]:

@@ -33,7 +33,8 @@ _HARDWARE = frozenset(("board.yml", "soc.yml", "shield.yml", "snippet.yml", "sam
 _KCONFIG = re.compile(r"(?:^|/)Kconfig(?:\.[\w.+-]+)?$")
 _NOT_KCONFIG = re.compile(r"\.(?:rst|md|txt|py|ya?ml|cmake|orig|rej|swp)$|~$")
 _BINDING = re.compile(r"(?:^|/)dts/bindings/.+\.ya?ml$")
-_HEADER = re.compile(r"^include/zephyr/.+\.h$")
+# ztest and fff are included as <zephyr/…> from beside the test suite.
+_HEADER = re.compile(r"^(?:include|subsys/testsuite/(?:include|ztest/include))/zephyr/.+\.h$")
 # Fixtures of Zephyr's own tests of its tools: they define nothing that a build could use.
 _FIXTURES = re.compile(r"^scripts/(?:tests|ci|dts/python-devicetree/tests)/")
 

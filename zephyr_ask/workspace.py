@@ -9,7 +9,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -214,45 +214,52 @@ class GitProbe:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._head = self._start("rev-parse", "--show-prefix", "HEAD")
-        self._status = self._start("status", "--porcelain", "--untracked-files=no")
-        self._tracked = self._start("ls-files", "-z", "--", *_INDEXED)
+        self._head = _git(base, "rev-parse", "--show-prefix", "HEAD")
+        self._status = _git(base, "status", "--porcelain", "--untracked-files=no")
 
-    def _start(self, *arguments: str) -> subprocess.Popen[str] | None:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-        environ.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
-        try:
-            return subprocess.Popen(
-                ["git", "-c", "core.fsmonitor=false", "-C", str(self._base), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                encoding="utf-8",
-                errors="replace",
-                env=environ,
-            )
-        except OSError:  # no git, or not to be run
-            return None
+    def commit(self) -> str | None:
+        """The commit that is checked out; None if zephyr is a folder of some other repository."""
+        prefix, _, rest = (_output(self._head) or "").partition("\n")
+        return None if prefix else rest.strip() or None
 
-    @staticmethod
-    def _output(process: subprocess.Popen[str] | None) -> str | None:
-        if process is None:
-            return None
-        output, _ = process.communicate()
-        return output if process.returncode == 0 else None
-
-    def revision(self, pages: Iterable[str] = ()) -> Revision:
-        """The tree also counts as modified if git does not know one of the indexed `pages`.
-        Waits for git."""
-        commit: str | None = None
-        modified: bool | None = None
-        head, status = self._output(self._head), self._output(self._status)
-        tracked = self._output(self._tracked)
-        if head is not None:
-            prefix, _, rest = head.partition("\n")
-            if not prefix:  # else zephyr is a folder of some other repository
-                commit = rest.strip() or None
+    def revision(self, tracked: str = "", pages: Callable[[], Iterable[str]] = tuple) -> Revision:
+        """The tree also counts as modified if git does not know one of the indexed `pages`; at the
+        commit `tracked` it knew them all. Waits for git."""
+        commit, modified = self.commit(), None
+        status = _output(self._status)
         if commit is not None and status is not None:
-            known = set((tracked or "").split("\0"))
-            modified = bool(status.strip()) or any(page not in known for page in pages)
+            modified = bool(status.strip()) or not (
+                commit == tracked or knows_all(self._base, pages())
+            )
         return Revision(version(self._base), commit, modified, str(self._base))
+
+
+def knows_all(base: Path, pages: Iterable[str]) -> bool:
+    """Whether git tracks every one of `pages`."""
+    tracked = _output(_git(base, "ls-files", "-z", "--", *_INDEXED))
+    known = set((tracked or "").split("\0"))
+    return all(page in known for page in pages)
+
+
+def _git(base: Path, *arguments: str) -> subprocess.Popen[str] | None:
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environ.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
+    try:
+        return subprocess.Popen(
+            ["git", "-c", "core.fsmonitor=false", "-C", str(base), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            env=environ,
+        )
+    except OSError:  # no git, or not to be run
+        return None
+
+
+def _output(process: subprocess.Popen[str] | None) -> str | None:
+    if process is None:
+        return None
+    output, _ = process.communicate()
+    return output if process.returncode == 0 else None
