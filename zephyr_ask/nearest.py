@@ -22,6 +22,7 @@ from os.path import commonprefix
 
 _JOINTS = re.compile(r"[^A-Za-z0-9]+")
 _HITS = 1_000  # of one word in the names; more say nothing, and finding them costs 1 ms a thousand
+_ALL = 250  # names that are all compared, found or not
 _FOUND = 3_000  # for all words together, the rarest first
 _ALIGNED = 120  # candidates compared word by word: 20 µs each
 _SPELLED = 12  # candidates compared letter by letter: 100 µs each
@@ -71,7 +72,7 @@ class Lexicon:
         self._text = f"\n{text}\n"
         folded = self._text.upper()  # ß and the like grow; such names are found by exact case
         self._folded = folded if len(folded) == len(self._text) else self._text
-        self._names = self._text.count("\n")
+        self.size = self._text.count("\n") - 1
         # Every fourth piece of the text is enough to tell a rare word from a common one: 4 ms
         # instead of 16 for 20,000 names. Words that a piece's edge cuts do no harm.
         pieces = [folded[at : at + _PIECE] for at in range(0, len(folded), _EVERY * _PIECE)]
@@ -83,7 +84,7 @@ class Lexicon:
         weight = self._weights.get(word)
         if weight is None:
             count = _EVERY * self._count[word] or 2  # not in the part that was counted: rare
-            weight = 0.5 + math.log(max(self._names / count, 1))
+            weight = 0.5 + math.log(max(self.size / count, 1))
             self._weights[word] = weight
         return weight
 
@@ -101,6 +102,8 @@ class Lexicon:
     def containing(self, part: str, most: int) -> list[str]:
         """At most `most` names with `part` (upper case) anywhere in them."""
         folded, text = self._folded, self._text
+        if not part:
+            return [name for name in text.split("\n") if name][:most]
         found: list[str] = []
         at = folded.find(part)
         while at >= 0 and len(found) < most:
@@ -138,6 +141,8 @@ _LEAST = 0.4  # under it, 19 of 20 suggestions for a wholly invented name are a 
 
 def _candidates(asked: list[str], lexicon: Lexicon) -> list[str]:
     """The names that share the most, by the rarity of what they share."""
+    if lexicon.size <= _ALL:
+        return lexicon.containing("", _ALL)
     shared: dict[str, float] = {}
     left = _FOUND
     for part, worth in sorted(_parts(asked, lexicon), key=lambda pair: -pair[1]):

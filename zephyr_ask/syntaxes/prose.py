@@ -6,11 +6,11 @@ command lines in code."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from zephyr_ask.syntaxes.mention import Mention, Source, Syntax, options
-from zephyr_ask.syntaxes.shell import commands, named, shell
+from zephyr_ask.syntaxes.shell import commands, named
 
 _FENCE = re.compile(
     r"^(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+\.[ \t]+)?)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)$",
@@ -30,6 +30,9 @@ _COMPATIBLE = re.compile(r"[a-z][a-z0-9-]*,[a-z0-9][a-z0-9.,+_-]*[a-z0-9]")
 _ASSIGNED = re.compile(r'\s*compatible\s*=\s*"(?P<name>[^"]+)"')
 _INCLUDED = re.compile(r'#[ \t]*include[ \t]*<([^>"\n]+)>')
 _CALLED = re.compile(r"[A-Za-z_]\w+\(\)")
+
+
+Choose = Callable[[str, str], Syntax]  # a block's language and text → how to read it
 
 
 class Block(NamedTuple):
@@ -84,18 +87,16 @@ def body_end(text: str, start: int, end: int, indent: int) -> int:
             last = at
 
 
-def markdown(
-    source: Source, start: int, end: int, syntaxes: Mapping[str, Syntax]
-) -> Iterator[Mention]:
+def markdown(source: Source, start: int, end: int, syntax_of: Choose) -> Iterator[Mention]:
     """Markdown and plain text."""
-    yield from _page(source, start, end, fenced(source.text, start, end), syntaxes)
+    yield from _page(source, start, end, fenced(source.text, start, end), syntax_of)
 
 
-def rst(source: Source, start: int, end: int, syntaxes: Mapping[str, Syntax]) -> Iterator[Mention]:
+def rst(source: Source, start: int, end: int, syntax_of: Choose) -> Iterator[Mention]:
     """reStructuredText: roles and directives besides."""
     text = source.text
     blocks = directed(text, start, end)
-    yield from _page(source, start, end, blocks, syntaxes)
+    yield from _page(source, start, end, blocks, syntax_of)
     for match in _ROLE.finditer(text, start, end):
         yield from _role(source, match)
     for match in _APP.finditer(text, start, end):
@@ -105,23 +106,18 @@ def rst(source: Source, start: int, end: int, syntaxes: Mapping[str, Syntax]) ->
 
 
 def _page(
-    source: Source, start: int, end: int, blocks: list[Block], syntaxes: Mapping[str, Syntax]
+    source: Source, start: int, end: int, blocks: list[Block], syntax_of: Choose
 ) -> Iterator[Mention]:
     text = source.text
     at = start
     for block in blocks:
         if block.start > at:
             yield from _prose(source, at, block.start)
-        syntax = syntaxes.get(block.language) or _guess(text[block.start : block.end], syntaxes)
-        yield from (syntax or shell)(source, max(block.start, at), block.end)
+        syntax = syntax_of(block.language, text[block.start : block.end])
+        yield from syntax(source, max(block.start, at), block.end)
         at = max(block.end, at)
     if at < end:
         yield from _prose(source, at, end)
-
-
-def _guess(text: str, syntaxes: Mapping[str, Syntax]) -> Syntax | None:
-    language = sniff(text)
-    return syntaxes.get(language) if language else None
 
 
 _DEVICETREE = re.compile(
@@ -135,7 +131,7 @@ _C = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]|^(?:static|void|int)\b[^\n]*\
 def sniff(text: str) -> str:
     """The language of a code block that does not say, or of what comes on stdin; "" if unknown."""
     if _DEVICETREE.search(text):
-        return "dts"
+        return "devicetree"
     if _C.search(text):
         return "c"
     lines = [line for line in text.split("\n") if line.strip() and line.strip()[0] != "#"]
