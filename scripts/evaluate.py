@@ -22,6 +22,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import evaluate_names  # noqa: E402
 
 from zephyr_ask import retrieval  # noqa: E402
 from zephyr_ask.answer import Session  # noqa: E402
@@ -103,7 +106,8 @@ def look_up(index: Index, encoder: Any, row: dict[str, Any], depth: int) -> Ques
         near = retrieval.symbol_similarities(index, encoder, text, symbols,
                                              keep_in(index, encoder))  # fmt: skip
     cards = Catalog(index.table).cards(names_in(text)[0])
-    places = [card.definitions[0].path for card in cards if card.definitions]
+    places = [card.definitions[0].path if card.definitions else card.evidence[0]
+              for card in cards if card.definitions or card.evidence]  # fmt: skip
     return Question(row, sought, candidates, cosines, symbols, near, places)
 
 
@@ -246,6 +250,7 @@ def main() -> int:
     if args.all_vectors and encoder is not None:
         print(score(dense_alone(index, encoder, pages)).line("vectors alone, of all chunks"))
     report_abstaining(questions)
+    evaluate_names.report(index, workspace)
     print("\nmisses: no answering page among the first five")
     for question, ranking in [*found, *with_cards]:
         at = first_rank(question, ranking)

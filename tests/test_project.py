@@ -46,20 +46,27 @@ MAY_IMPORT: dict[str, set[str]] = {
     "symbols": {"types", "naming", "nearest", "sources", "table"},
     "retrieval": {"types", "analyzer", "corpus", "encoder", "index", "table"},
     "answer": {"types", "workspace", "corpus", "index", "table", "refresh", "retrieval", "encoder",
-               "models", "analyzer", "naming", "symbols", "ahead"},
+               "models", "analyzer", "naming", "symbols", "ahead", "checking", "known", "report"},
     "console": {"types"},
     "markdown": set(),
     "layout": {"types", "console", "markdown"},
     "cards": {"types", "layout"},
     "render": {"types", "console", "layout", "cards"},
-    "syntaxes": {"syntaxes", "types"},
-    "mentions": {"types", "syntaxes"},
-    "verify": {"types", "mentions", "syntaxes", "nearest"},
-    "sarif": {"types", "verify"},
-    "checkfiles": {"types", "workspace"},
-    "known": {"types", "workspace", "table", "symbols", "sources", "verify", "nearest"},
-    "cli": {"answer", "console", "encoder", "fetch", "layout", "models", "render", "types",
-            "workspace", "checking"},
+    "elsewhere": set(),
+    "checkfiles": set(),
+    "report": {"types"},
+    "values": {"types"},
+    "syntaxes": {"syntaxes"},
+    "mentions": {"syntaxes"},
+    "own": {"report", "syntaxes"},
+    "verdicts": {"mentions", "report", "types"},
+    "verify": {"elsewhere", "mentions", "nearest", "own", "report", "types", "values", "verdicts"},
+    "sarif": {"report"},
+    "known": {"types", "workspace", "table", "symbols", "sources", "report", "nearest",
+              "elsewhere"},
+    "checking": {"types", "checkfiles", "own", "report", "sarif", "verify"},
+    "cli": {"answer", "checking", "console", "encoder", "fetch", "layout", "models", "naming",
+            "render", "types", "workspace"},
 }  # fmt: skip
 # Read first and on the way to every error message: nothing that costs time may be loaded by
 # loading these.
@@ -74,6 +81,7 @@ HEAVY = {
     "rich",
     "sqlite3",
     "tokenizers",
+    "yaml",
 }
 NEVER = {"sentence_transformers", "torch", "transformers"}  # not for a passage, not even late
 
@@ -85,9 +93,10 @@ WHERE: dict[str, set[str]] = {
     "onnx": {"graph"},
     "onnxruntime": {"encoder", "graph"},
     "pygments": {"console"},
-    "rich": {"cards", "cli", "console", "layout", "render"},
+    "rich": {"cards", "checking", "cli", "console", "layout", "render"},
     "sqlite3": {"index", "refresh"},
     "tokenizers": {"encoder"},
+    "yaml": {"sources", "tree"},
 }
 
 

@@ -35,7 +35,9 @@ from zephyr_ask.types import (
 from zephyr_ask.workspace import GitProbe, Workspace, page_url
 
 if TYPE_CHECKING:
+    from zephyr_ask.checking import Checked
     from zephyr_ask.encoder import Encoder
+    from zephyr_ask.report import Report
 
 PASSAGES = 5
 _ATTEMPTS = 8  # a page edited between index and answer makes one start again
@@ -182,11 +184,7 @@ class Session:
         if not only:
             self._encoder.start()
         with index.reading():
-            # In the transaction that is searched: another process may change the index at any
-            # other moment.
-            looked = self._ahead.found if self._ahead else _not_looked
-            current = is_current(index, self.workspace, self._refreshed, looked)
-            self._ahead = None  # of this question, not of the next
+            current = self._is_current(index)
             if current:
                 clock.lap("index")
                 cards = Catalog(index.table).cards(names)
@@ -206,8 +204,7 @@ class Session:
                 }
                 tracked = str(index.meta().get("tracked", ""))
         if not current:
-            refresh(index, self.workspace, self._progress, self._say)
-            self._refreshed = True
+            self._refresh(index)
             clock.lap("index")
             raise _Changed("look again")
         if made:
@@ -251,6 +248,41 @@ class Session:
         if digest_of(data) != index.file_digest(chunk.page, chunk.path):
             raise _Changed(chunk.path)
         return decode(data).split("\n")
+
+    def check(self, arguments: Sequence[str]) -> Checked:
+        """What files, folders and stdin ("-") name that this tree does not have.
+
+        Raises AskError where none of them can be read.
+        """
+        from zephyr_ask.checking import Checked, judge, read
+        from zephyr_ask.known import TreeNames
+
+        texts, skipped, own = read(arguments)
+        probe = self._take_probe()
+        self._refreshed = False
+
+        def work(index: Index) -> tuple[list[Report], str]:
+            with index.reading():
+                if self._is_current(index):
+                    names = TreeNames(index.table, self.workspace)
+                    return judge(texts, own, names), str(index.meta().get("tracked", ""))
+            self._refresh(index)
+            raise _Changed("look again")
+
+        reports, tracked = self._guarded(work)
+        revision = probe.revision(tracked, self.index().page_paths)
+        return Checked(revision, tuple(reports), tuple(skipped))
+
+    def _is_current(self, index: Index) -> bool:
+        """In the transaction that is read: another process may change the index at any other
+        moment."""
+        looked = self._ahead.found if self._ahead else _not_looked
+        self._ahead = None  # of this question, not of the next
+        return is_current(index, self.workspace, self._refreshed, looked)
+
+    def _refresh(self, index: Index) -> None:
+        refresh(index, self.workspace, self._progress, self._say)
+        self._refreshed = True
 
     def rebuild(self) -> None:
         """The whole index again, every vector included."""

@@ -39,12 +39,16 @@ examples:
   west ask --rebuild
   west ask --status
   west ask --json --retrieve-only - < questions.txt
+  west ask CONFIG_LOG
+  west ask --check prj.conf boards/
 
 Quote the question: a shell takes ? and * for itself. Defaults of the options marked [ask.*]
 are set with west config, e.g. west config ask.k 3, or in the environment: WEST_ASK_K=3.
-exit codes: 0 answered, 1 error, 2 usage, 3 abstained (nothing here answers the question)"""
+exit codes: 0 answered, 1 error, 2 usage, 3 abstained (nothing here answers the question)
+with --check: 0 clean, 1 findings, 2 usage, 4 error"""
 
 ANSWERED, FAILED, USAGE, ABSTAINED, INTERRUPTED = 0, 1, 2, 3, 130
+CLEAN, FINDINGS, CHECK_FAILED = 0, 1, 4  # of --check
 MAX_PASSAGES = 50  # more is reading the documentation itself
 
 
@@ -72,6 +76,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--fetch",
         action="store_true",
         help="get the encoder's model from the hub, once: the only network access",
+    )
+    what.add_argument(
+        "--check",
+        nargs="+",
+        metavar="FILE",
+        default=None,
+        help="report names in files, folders or stdin (-) that this tree does not have",
     )
     which = parser.add_argument_group("which passages")
     which.add_argument(
@@ -102,6 +113,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="print one JSON object a question [ask.json]",
     )
+    output.add_argument("--sarif", action="store_true",
+                        help="with --check: print SARIF 2.1.0, for CI")  # fmt: skip
     output.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -308,17 +321,22 @@ def run(
 
     verbosity += getattr(args, "more", 0) - getattr(args, "less", 0)
     question = " ".join(args.question)
-    if not (question or args.question or args.rebuild or args.status or args.fetch):
+    if args.check and question:
+        usage("--check takes files and no question: put the question in a call of its own")
+    if args.sarif and not args.check:
+        usage("--sarif is for --check")
+    if not (question or args.question or args.rebuild or args.status or args.fetch or args.check):
         usage('no question: try west ask "how do I enable logging"')
     pipe = quiet_broken_pipe()
-    code = FAILED
+    failed = CHECK_FAILED if args.check else FAILED
+    code = failed
     try:
         with pipe:
             code = _guarded(args, question, topdir, checkouts, config, verbosity)
     except OSError as error:  # a full disk behind stdout
         pipe.lead_nowhere()
         _tell_error(AskError(f"the answer cannot be written: {error.strerror or error}"))
-        return FAILED
+        return failed
     return ANSWERED if pipe.broken else code
 
 
@@ -331,18 +349,19 @@ def _guarded(
     verbosity: int,
 ) -> int:
     """`_run`, with its errors told and turned into exit codes."""
+    failed = CHECK_FAILED if args.check else FAILED
     try:
         chosen = settings(args, config, os.environ)
         return _run(args, chosen, question, topdir, checkouts, verbosity)
     except SettingError as error:
         _tell_error(error)
-        return USAGE if error.message.startswith("-") else FAILED
+        return USAGE if error.message.startswith("-") else failed
     except AskError as error:
         _tell_error(error)
-        return FAILED
+        return failed
     except ModuleNotFoundError as error:
         _tell_error(_missing(error))
-        return FAILED
+        return failed
 
 
 def _missing(error: ModuleNotFoundError) -> AskError:
@@ -402,8 +421,15 @@ def _run(
                 _tell(f"note: {line}")
 
         warm = bool(question) and not names_in(question)[1]
-        session = Session(workspace, model=chosen.model, cache=user_cache(os.environ), warm=warm,
-                          ahead=bool(question), progress=progress, say=say)  # fmt: skip
+        session = Session(
+            workspace,
+            model=chosen.model,
+            cache=user_cache(os.environ),
+            warm=warm,
+            ahead=bool(question or args.check),
+            progress=progress,
+            say=say,
+        )
         try:
             return _serve(args, chosen, question, session, progress, verbosity, workspace)
         finally:
@@ -436,6 +462,8 @@ def _serve(
         else:
             _print_status(status)
         return FAILED if status["index"]["problems"] else ANSWERED
+    if args.check:
+        return _check(args, chosen, session, progress, verbosity)
     if not question and not args.question:
         return ANSWERED
     if args.question == ["-"]:
@@ -445,6 +473,49 @@ def _serve(
     progress.close()
     _print(answer, chosen, verbosity)
     return ABSTAINED if answer.abstained else ANSWERED
+
+
+def _check(
+    args: argparse.Namespace, chosen: Settings, session: Session, progress: Any, verbosity: int
+) -> int:
+    from zephyr_ask import checking
+
+    checked = session.check(args.check)
+    progress.close()
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    if args.sarif:
+        print(checking.to_sarif(checked, _version()))
+    elif chosen.json:
+        print(checking.to_json(checked))
+    elif chosen.color == "always" or (chosen.color == "auto" and sys.stdout.isatty()):
+        from zephyr_ask.console import clean, make_console
+
+        console = make_console(color=chosen.color)
+        for line in checking.colored(checked):
+            line.plain = clean(line.plain, encoding)
+            console.print(line, soft_wrap=True)
+    else:
+        from zephyr_ask.console import clean
+
+        for text in checking.lines(checked):
+            print(clean(text, encoding))
+    sys.stdout.flush()
+    for text in checking.talk(checked, verbosity):
+        _tell(text)
+    if verbosity >= 0:
+        _tell(checking.summary(checked))
+    if any(entry.given for entry in checked.skipped):
+        return CHECK_FAILED
+    return FINDINGS if checked.findings else CLEAN
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("west-ask")
+    except PackageNotFoundError:  # registered from a checkout
+        return "0"
 
 
 def _get_ready_to_print(chosen: Settings) -> None:

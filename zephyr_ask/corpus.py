@@ -17,7 +17,7 @@ from typing import NamedTuple
 from zephyr_ask.listing import Listed, Roster, read_listing, read_page_names
 from zephyr_ask.tree import Source
 from zephyr_ask.types import KINDS, Chunk
-from zephyr_ask.workspace import ABSENT, Stat, decode, stat_of
+from zephyr_ask.workspace import Stat, decode, stat_of
 
 # A file written this shortly before it was looked at may be written again without a change
 # of its time stamp (FAT counts in 2 s); it is looked at again the next time.

@@ -19,13 +19,17 @@ _COMPATIBLE = re.compile(r"[a-z][a-z0-9-]*,[a-z0-9][\w.+-]*")
 _UPPER = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LOWER = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _BOARD = re.compile(r"[a-z](?=[a-z0-9_]*\d)[a-z0-9_]+(?:@[\w.]+)?(?:/[a-z0-9_]+)*")
+_PART = re.compile(r"[A-Z]{2,}[0-9][A-Z0-9]*")  # as a data sheet writes it: TCA9548A
 _HARDWARE: tuple[SymbolKind, ...] = ("board", "shield", "soc", "snippet")
 ANY: tuple[SymbolKind, ...] = ("kconfig", "binding", "api", *_HARDWARE, "sample", "west")
 # What people write around a name when they ask for nothing else.
 _FRAME = frozenset(
-    "what is are the a an does do mean means define defined where which kconfig config option "
-    "symbol binding compatible devicetree function macro board api of in zephyr show me about "
-    "explain describe and or".split()
+    re.findall(
+        r"\w+",
+        """what is are the a an does do mean means define defined where which kconfig config option
+    symbol binding compatible devicetree function macro board api of in zephyr show me about
+    explain describe and or""",
+    )
 )
 
 
@@ -75,8 +79,8 @@ def _named(token: str, calls: set[str], whole: bool) -> Named | None:
         return Named(token, ("kconfig", "api"), whole)
     if _LOWER.fullmatch(token):
         return Named(token, ("api", *_HARDWARE), whole)
-    if _BOARD.fullmatch(token):
-        return Named(token, _HARDWARE, whole or "/" in token)
+    if _BOARD.fullmatch(token) or _PART.fullmatch(token):
+        return Named(token, (*_HARDWARE, "binding"), whole or "/" in token)
     if whole and token.isascii() and (token.isupper() or "_" in token):
         return Named(token, ANY, len(token) > 3)
     if whole:

@@ -12,6 +12,7 @@ from zephyr_ask.table import Table
 from zephyr_ask.types import CHUNK_CHARS, Card, Change, Symbol, SymbolKind
 
 CARDS = 4  # shown of one question
+PARTS = 3  # bindings that one part's name may stand for; of more it is the name of a family
 NEAR = 3  # suggestions for a name that does not exist
 _CLIMB = 12  # Kconfig files between a symbol and the root; the deepest of Zephyr's is 9
 _SCOPES = ("app", "sysbuild", "sample", "test")
@@ -29,6 +30,10 @@ class Catalog:
         found: list[Card] = []
         for named in names:
             defined = [card for kind in named.kinds if (card := self.defined(named.name, kind))]
+            if not defined and "binding" in named.kinds:
+                parts = self._table.bindings_of_part(named.name, PARTS + 1)
+                if len(parts) <= PARTS:
+                    defined = [card for part in parts if (card := self.defined(part, "binding"))]
             if not defined and named.sure:
                 defined = [self.missing(named.name, named.kinds)]
             elif not defined and (card := self.gone(named.name, named.kinds)):
@@ -88,10 +93,11 @@ class Catalog:
         names = follow(name, reached, lambda other: self._table.exists(other, kind))
         return best, names[0] if names else None
 
-    def near(self, name: str, kind: SymbolKind) -> tuple[str, ...]:
+    def near(self, name: str, kind: SymbolKind, limit: int = NEAR) -> tuple[str, ...]:
+        """Existing names of a kind that a wrong one may have been meant to be, best first."""
         if kind not in self._lexicons:
             self._lexicons[kind] = Lexicon(self._table.names(kind))
-        return tuple(suggest(name, self._lexicons[kind], NEAR))
+        return tuple(suggest(name, self._lexicons[kind], limit))
 
     def _kconfig(self, symbols: Sequence[Symbol]) -> dict[str, Any]:
         """What all definitions say together, and the conditions of the files above the first."""

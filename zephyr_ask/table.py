@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -138,6 +139,16 @@ class Table:
         )
         return bool(self._rows(sql, (name, name, SYMBOL_KINDS.index(kind))))
 
+    def bindings_of_part(self, part: str, limit: int) -> list[str]:
+        """Compatibles of a chip that is named without its vendor: bma280, TCA9548A."""
+        name = re.sub(r"[^a-z0-9-]", "", part.lower())
+        sql = """SELECT DISTINCT name FROM symbols
+                 WHERE kind = ? AND (name LIKE ? OR name LIKE ? OR name LIKE ?)
+                 ORDER BY length(name), name LIMIT ?"""
+        forms = (f"%,{name}", f"%,{name}-i2c", f"%,{name}-spi")
+        kind = SYMBOL_KINDS.index("binding")
+        return [row[0] for row in self._rows(sql, (kind, *forms, limit))] if name else []
+
     def of_file(self, path: str) -> list[Symbol]:
         """What a file of the tree defines."""
         return [_symbol(row) for row in self._rows(_SYMBOL + "WHERE p.path = ? ORDER BY s.line",
@@ -194,6 +205,20 @@ class Table:
             for row in self._rows(sql, (path, path))
             if row[2].count("/") == path.count("/")  # GLOB's * is any text, Kconfig's has no /
         ]
+
+    def link_targets(self) -> list[str]:
+        """Every Kconfig file that some file sources, there or not."""
+        return [r[0] for r in self._rows("SELECT DISTINCT target FROM links ORDER BY target")]
+
+    def looks_in_vain(self, path: str) -> bool:
+        """Whether a file uses one that is nowhere; see `listing._binding`."""
+        sql = """SELECT 1 FROM uses u JOIN pages p ON p.id = u.page
+                 WHERE p.path = ? AND u.path LIKE '?/%' LIMIT 1"""
+        return bool(self._rows(sql, (path,)))
+
+    def headers(self) -> list[str]:
+        """Paths of the C headers that are indexed."""
+        return [r[0] for r in self._rows("SELECT path FROM pages WHERE path LIKE '%.h'")]
 
     def counts(self) -> dict[str, int]:
         sql = "SELECT kind, count(DISTINCT name) FROM symbols GROUP BY kind"

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tree knows of names: the symbol table, and the names that follow from it by rule."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import cast
+
+from zephyr_ask.elsewhere import may_define
+from zephyr_ask.nearest import Lexicon, suggest
+from zephyr_ask.report import Target
+from zephyr_ask.sources import api_names, bindings, commands, hardware_targets, kconfig_generated
+from zephyr_ask.symbols import Catalog
+from zephyr_ask.table import Table
+from zephyr_ask.types import SYMBOL_KINDS, Change, Symbol, SymbolKind
+from zephyr_ask.workspace import Workspace
+
+_DT_HAS = re.compile(r"DT_HAS_\w+_ENABLED")
+_MODULE = re.compile(r"ZEPHYR_\w+_MODULE(?:_BLOBS)?")
+_TREE_HEADERS = ("include", "subsys/testsuite/include", "subsys/testsuite/ztest/include",
+                 "subsys/testsuite/ztest/unittest/include")  # fmt: skip
+
+
+class TreeNames:
+    """`report.Names` of one open index."""
+
+    def __init__(self, table: Table, workspace: Workspace) -> None:
+        self._table = table
+        self._base = Path(workspace.base)
+        self._projects = workspace.projects
+        self.catalog = Catalog(table)
+        self.defined = lru_cache(maxsize=20_000)(self._defined)
+
+    # --- what is defined
+
+    def _defined(self, kind: str, name: str) -> Sequence[Symbol]:
+        found = self._table.defined(name, cast("SymbolKind", kind))
+        if kind == "west":
+            return [*found, *(s for s in self._builtin if s.name == name)]
+        if kind == "kconfig" and not found:
+            made = self._made(name)
+            return [made] if made else []
+        return found
+
+    def _made(self, name: str) -> Symbol | None:
+        """An option that Zephyr's build makes of a binding or of a board."""
+        source: Symbol | None = None
+        if _DT_HAS.fullmatch(name):
+            source = self._by_dt_has.get(name)
+        elif name.startswith("BOARD_REVISION_"):
+            source = self._by_revision.get(name)
+        elif name.startswith("BOARD_"):
+            source = self._by_board.get(name)
+        if source is None:
+            return None
+        return replace(source, name=name, kind="kconfig", summary="",
+                       details={"type": "bool", "scope": "app", "generated": True})  # fmt: skip
+
+    @cached_property
+    def _by_dt_has(self) -> Mapping[str, Symbol]:
+        return {kconfig_generated.dt_has(s.name): s for s in self._table.of_kind("binding")}
+
+    @cached_property
+    def _hardware(self) -> list[Symbol]:
+        return [*self._table.of_kind("board"), *self._table.of_kind("soc")]
+
+    @cached_property
+    def boards(self) -> Mapping[str, list[str]]:
+        """Board → its targets."""
+        return hardware_targets.board_targets(self._hardware)
+
+    @cached_property
+    def _by_board(self) -> Mapping[str, Symbol]:
+        symbols = {s.name: s for s in self._hardware if s.kind == "board"}
+        made = {}
+        for board, targets in self.boards.items():
+            for target in (board, *targets):
+                if board in symbols:
+                    made[kconfig_generated.board(target)] = symbols[board]
+        return made
+
+    @cached_property
+    def _by_revision(self) -> Mapping[str, Symbol]:
+        made = {}
+        for symbol in self._hardware:
+            for revision in symbol.details.get("revisions", ()):
+                name = revision.get("name", "") if isinstance(revision, dict) else str(revision)
+                made[kconfig_generated.revision(name)] = symbol
+        return made
+
+    @cached_property
+    def _builtin(self) -> Sequence[Symbol]:
+        return commands.builtin_commands().symbols
+
+    # --- what is not
+
+    def near(self, kind: str, name: str, limit: int) -> Sequence[str]:
+        if kind == "include":
+            return suggest(name, self._header_names, limit)
+        if kind == "west":
+            names = [*self._table.names("west").split("\n"), *(s.name for s in self._builtin)]
+            return suggest(name, names, limit)
+        if kind not in SYMBOL_KINDS:
+            return []
+        return self.catalog.near(name, kind, limit)
+
+    def became(self, kind: str, name: str) -> tuple[Change | None, str | None]:
+        if kind not in SYMBOL_KINDS:
+            return None, None
+        return self.catalog.became(name, kind)
+
+    def mentioned(self, kind: str, name: str) -> tuple[str, int] | None:
+        if kind not in SYMBOL_KINDS:
+            return None
+        found = self._table.spoken(name, kind)
+        return found[0] if found else None
+
+    def has(self, what: str) -> bool:
+        kind, _, name = what.partition(":")
+        if kind == "module":
+            return any(name in (p.name, posixpath.basename(p.path)) for p in self._projects)
+        if kind == "vendor":
+            return f"\n{name}," in self._compatibles
+        if kind == "property":
+            return any(
+                name in bindings.properties(s.details) for s in self._table.of_kind("binding")
+            )
+        if kind == "path":
+            return self._inside(name)
+        return kind in self._kinds
+
+    def _inside(self, name: str) -> bool:
+        place = posixpath.normpath(name)
+        return not place.startswith(("/", "..")) and (self._base / place).exists()
+
+    @cached_property
+    def _kinds(self) -> Collection[str]:
+        return {kind for kind, count in self._table.counts().items() if count}
+
+    @cached_property
+    def _compatibles(self) -> str:
+        return "\n" + self._table.names("binding") + "\n"
+
+    def absent(self, kind: str, name: str) -> str | None:
+        if kind == "kconfig":
+            if _MODULE.fullmatch(name):
+                return "made for a module that is not checked out"
+            missing = next((path for path in self._unread if may_define(path, name)), None)
+            return f"may be defined by {missing}, which is not there" if missing else None
+        if kind == "west":
+            project = next((p for p in self._projects_with_commands if name in p), None)
+            return f"may be a command of {project}, which is not checked out" if project else None
+        if kind == "api":
+            longer = re.compile(rf"^{re.escape(name)}_", re.MULTILINE)
+            if longer.search(self._api_names):
+                return "the beginning of longer names"
+        return None
+
+    @cached_property
+    def _projects_with_commands(self) -> Sequence[str]:
+        """Projects of Zephyr's manifest that bring west commands and are not checked out."""
+        try:
+            text = (self._base / "west.yml").read_text("utf-8", "replace")
+        except OSError:
+            return []
+        blocks = re.split(r"^[ \t]*- name:[ \t]*", text, flags=re.MULTILINE)[1:]
+        names = [block.split(None, 1)[0] for block in blocks if "west-commands:" in block]
+        return [name for name in names if not self.has(f"module:{name}")]
+
+    @cached_property
+    def _unread(self) -> Sequence[str]:
+        """Kconfig files that others source and that are not there."""
+        return [
+            target
+            for target in self._table.link_targets()
+            if "$" not in target
+            and not set("*?[") & set(target)
+            and not (self._base / target).exists()
+        ]
+
+    @cached_property
+    def _api_names(self) -> str:
+        return self._table.names("api")
+
+    # --- headers, boards, bindings
+
+    @cached_property
+    def _header_names(self) -> Lexicon:
+        return Lexicon(
+            path.partition("include/")[2] for path in self._table.headers() if "include/" in path
+        )
+
+    def header(self, path: str) -> bool | None:
+        if ".." in path.split("/"):
+            return False
+        if any((self._base / folder / path).is_file() for folder in _TREE_HEADERS):
+            return True
+        if not (self._base / "include" / "zephyr").is_dir():
+            return None
+        return any(
+            (self._base / project.path / folder / path).is_file()
+            for project in self._projects
+            for folder in ("include", "zephyr/include")
+        )
+
+    def target(self, written: str) -> Target | None:
+        board = re.split(r"[@/]", written)[0]
+        if hardware_targets.full_target(written, self.boards) is not None:
+            return Target(True)
+        if board in self.boards:
+            return Target(False, tuple(self.boards[board]))
+        change, instead = self.catalog.became(written, "board")
+        if change is not None and change.replacements:
+            today = instead or change.replacements[0]
+            if hardware_targets.full_target(today, self.boards) is not None:
+                return Target(False, (), today, (change.path, change.line))
+        today = hardware_targets.old_board_name(written, self.boards) or ""
+        return Target(False, (), today) if today else None
+
+    def properties(self, compatible: str) -> Collection[str] | None:
+        symbols = self.defined("binding", compatible)
+        if not symbols or any(self._table.looks_in_vain(symbol.path) for symbol in symbols):
+            return None
+        known: set[str] = set()
+        for symbol in symbols:
+            known.update(bindings.properties(symbol.details))
+        return known
+
+    def token(self, token: str) -> bool:
+        return token.lower() in self._tokens
+
+    @cached_property
+    def _tokens(self) -> Collection[str]:
+        names = re.sub(r"[^\w\n]", "_", self._compatibles.lower())
+        return frozenset(names.split("\n"))
+
+    def claims(self, name: str, called: bool) -> bool:
+        return api_names.claims_to_be_api(name, called)
