@@ -75,7 +75,7 @@ def mixed(names: TreeNames, index: Index, seed: int) -> None:
     for kind, count in SHARES.items():
         known = _names(index, kind)
         if kind == "board":
-            known = sorted(target for targets in names.boards.values() for target in targets)
+            known = sorted(t for targets in names.catalog.boards.values() for t in targets)
         if kind == "kconfig":
             known = [name for name in known if name.isupper() and _plain(names, name)]
         chosen = rng.sample(known, 2 * count)

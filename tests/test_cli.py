@@ -488,3 +488,100 @@ def test_committed_pages_are_not_modified(workspace: MakeWorkspace, west: Run, r
     run("git", "add", "-A", cwd=made.zephyr)
     run("git", "commit", "-qm", "Jam", cwd=made.zephyr)
     assert answered(west(*ask, cwd=made.topdir))["revision"]["modified"] is False
+
+
+def test_a_name_alone_loads_no_model(workspace: MakeWorkspace, run: Run) -> None:
+    made = workspace()
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import zephyr_ask.cli as cli; "
+        "code = cli.main(['--json', 'CONFIG_LOG']); "
+        "print(code, 'onnxruntime' in sys.modules, 'numpy' in sys.modules)"
+    )
+    for _ in range(2):  # with an index to make, and with one that is there
+        done = run(sys.executable, "-c", code, cwd=made.topdir)
+        answer, after = done.stdout.strip().split("\n")
+        assert after == "0 False False", done.stderr
+        symbol = json.loads(answer)["symbols"][0]
+    assert (symbol["name"], symbol["kind"], symbol["status"]) == (
+        "CONFIG_LOG",
+        "kconfig",
+        "defined",
+    )
+    source = lines_of(made.zephyr / symbol["path"])
+    assert source[symbol["line"] - 1] == "menuconfig LOG"
+    assert set(symbol) == {"name", "kind", "path", "line", "summary", "status", "replacement",
+                           "evidence", "details"}  # fmt: skip
+
+
+def test_cards_on_the_terminal(workspace: MakeWorkspace, west: Run) -> None:
+    made = workspace()
+    shown = west("ask", "CONFIG_LOG_BUFFER_SIZE", cwd=made.topdir)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("CONFIG_LOG_BUFFER_SIZE  Kconfig option")
+    assert "subsys/logging/Kconfig:" in shown.stdout and "128 to 65536" in shown.stdout
+    unknown = west("ask", "CONFIG_LOG_BUFER_SIZE", cwd=made.topdir)
+    assert unknown.returncode == 3
+    assert "does not exist in this tree" in unknown.stdout
+    assert "nearest: CONFIG_LOG_BUFFER_SIZE" in unknown.stdout
+    gone = answered(west("ask", "--json", "what happened to CONFIG_PINMUX", cwd=made.topdir))
+    assert gone["symbols"][0]["status"] == "gone" and gone["symbols"][0]["evidence"]["line"] > 1
+
+
+def test_symbols_are_found_by_meaning(workspace: MakeWorkspace, west: Run) -> None:
+    made = workspace()
+    question = "which option makes printk asynchronous?"
+    answer = answered(west("ask", "--json", "--in", "kconfig", question, cwd=made.topdir))
+    check_passages(answer, made.zephyr)
+    assert answer["passages"][0]["title"] == "CONFIG_LOG_PRINTK"
+    assert {passage["kind"] for passage in answer["passages"]} == {"kconfig"}
+    bindings = answered(west("ask", "--json", "--in", "bindings", "a port of pins of the Pear family",
+                             cwd=made.topdir))  # fmt: skip
+    assert bindings["passages"][0]["path"] == "dts/bindings/gpio/acme,pear-gpio.yaml"
+
+
+def test_check(workspace: MakeWorkspace, west: Run) -> None:
+    made = workspace()
+    app = made.topdir / "app"
+    app.mkdir()
+    (app / "CMakeLists.txt").write_text("find_package(Zephyr)\n")
+    (app / "Kconfig").write_text('config KETTLE\n\tbool "Kettle"\n')
+    conf = app / "prj.conf"
+    conf.write_text("CONFIG_LOG=y\nCONFIG_KETTLE=y\nCONFIG_FOO=y\n")
+    clean = west("ask", "--check", "app/prj.conf", cwd=made.topdir)
+    assert (clean.returncode, clean.stdout) == (0, ""), clean.stderr
+    assert "0 findings, 2 names checked in 1 file, 1 not checked" in clean.stderr
+    conf.write_text("CONFIG_LOG=yes\nCONFIG_PINMUX=y\nCONFIG_LOG_PRINTF=y\n")
+    found = west("ask", "--check", "app", cwd=made.topdir)
+    assert found.returncode == 1
+    lines = found.stdout.splitlines()
+    assert lines[0].startswith("app/prj.conf:1:1: invalid CONFIG_LOG=yes")
+    assert re.match(r"app/prj.conf:2:1: gone .*\(doc/releases/\S+\.rst:\d+\)", lines[1])
+    assert (
+        lines[2] == "app/prj.conf:3:1: unknown CONFIG_LOG_PRINTF: did you mean CONFIG_LOG_PRINTK?"
+    )
+    told = answered(west("ask", "--json", "--check", "app", cwd=made.topdir), 1)
+    assert told["schema"] == 1 and told["checked"] == 3
+    assert [f["status"] for f in told["findings"]] == ["invalid", "gone", "unknown"]
+    assert told["findings"][2]["suggestions"][0] == "CONFIG_LOG_PRINTK"
+    log = answered(west("ask", "--sarif", "--check", "app/prj.conf", cwd=made.topdir), 1)
+    results = log["runs"][0]["results"]
+    assert log["version"] == "2.1.0" and len(results) == 3
+    region = results[0]["locations"][0]["physicalLocation"]["region"]
+    assert (region["startLine"], region["startColumn"]) == (1, 1)
+
+
+def test_check_takes_stdin_and_refuses_what_it_cannot_read(
+    workspace: MakeWorkspace, west: Run
+) -> None:
+    made = workspace()
+    text = "Put `CONFIG_LOGS=y` in prj.conf.\n"
+    assert west("ask", "--check", "-", cwd=made.topdir, input=text).returncode == 1
+    for arguments, code in (
+        (("--check", "nowhere.conf"), 4),
+        (("--check", "zephyr/VERSION", "nowhere.conf"), 4),
+        (("--check",), 2),
+        (("--sarif", "question"), 2),
+    ):
+        refused = west("ask", *arguments, cwd=made.topdir)
+        assert refused.returncode == code, refused.stderr
+        assert "Traceback" not in refused.stderr and refused.stderr.strip()

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ahead": {"index"},
     "naming": {"types"},
     "nearest": set(),
-    "symbols": {"types", "naming", "nearest", "sources", "table"},
+    "symbols": {"types", "elsewhere", "naming", "nearest", "sources", "table"},
     "retrieval": {"types", "analyzer", "corpus", "encoder", "index", "table"},
     "answer": {"types", "workspace", "corpus", "index", "table", "refresh", "retrieval", "encoder",
                "models", "analyzer", "naming", "symbols", "ahead", "checking", "known", "report"},

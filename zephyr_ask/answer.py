@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import posixpath
 import shutil
 import threading
 import time
@@ -23,6 +24,7 @@ from zephyr_ask.types import (
     SYMBOLS_OF,
     Answer,
     AskError,
+    Card,
     Chunk,
     Hit,
     IndexFailure,
@@ -32,7 +34,7 @@ from zephyr_ask.types import (
     shown_name,
     silent,
 )
-from zephyr_ask.workspace import GitProbe, Workspace, page_url
+from zephyr_ask.workspace import GitProbe, Workspace, page_url, symbol_url
 
 if TYPE_CHECKING:
     from zephyr_ask.checking import Checked
@@ -195,9 +197,9 @@ class Session:
                     keep=made.extend, symbols=not only,
                 )  # fmt: skip
                 clock.lap("search")
+                ranked = _beside(cards, ranking.ranked) if only else ranking.ranked
                 chosen = [
-                    (entry, _chunk(index, entry))
-                    for entry in retrieval.choose(ranking.ranked, count)
+                    (entry, _chunk(index, entry)) for entry in retrieval.choose(ranked, count)
                 ]
                 sources = {
                     (chunk.page, chunk.path): self._lines(index, chunk) for _, chunk in chosen
@@ -219,7 +221,7 @@ class Session:
                 rank=rank,
                 chunk=chunk,
                 source=_passage(sources[chunk.page, chunk.path], chunk),
-                url=page_url(revision.version, chunk.page, chunk.anchor),
+                url=_url(revision.version, chunk),
                 score=entry.score,
                 reasons=entry.reasons,
             )
@@ -333,6 +335,23 @@ class Session:
 
 def _not_looked(token: bytes) -> bool:
     return False
+
+
+def _beside(cards: Sequence[Card], ranked: Sequence[retrieval.Ranked]) -> list[retrieval.Ranked]:
+    """First the pages in the folders that define the names: a board's own, a sample's."""
+    folders = tuple(
+        posixpath.dirname(symbol.path) + "/"
+        for card in cards
+        for symbol in card.definitions
+        if card.kind in ("board", "shield", "sample", "snippet")
+    )
+    return sorted(ranked, key=lambda entry: not entry.candidate.page.startswith(folders or "\0"))
+
+
+def _url(version: str, chunk: Chunk) -> str:
+    if chunk.kind in SYMBOLS_OF:
+        return symbol_url(version, chunk.kind, chunk.title, chunk.path)
+    return page_url(version, chunk.page, chunk.anchor)
 
 
 def _no_encoder() -> None:

@@ -28,6 +28,7 @@ PLACES = 4  # further definitions that are listed
 LIST = 12  # items of a list: properties, targets
 DEFAULTS = 4  # boards and SoCs give hundreds of defaults to one option
 HELP_CHARS = 700
+MIN_TEXT = 20  # columns, however long a fact's label is
 
 Fact = tuple[str, str]  # a word for what it is, and its text
 
@@ -64,8 +65,12 @@ def said(card: Card) -> str:
     """What became of a name that is gone or unknown, in one sentence."""
     name = shown_name(card)
     if card.status == "unknown":
-        return f"{name} does not exist in this tree."
+        module = card.details.get("module")
+        where = f", unless the module {module} defines it, which may not be checked out"
+        return f"{name} does not exist in this tree{where if module else ''}."
     change = card.change
+    if change is None and card.replacement:
+        return f"{name} is a name from before hardware model v2: today {card.replacement}."
     if change is None:
         return f"{name} does not exist in this tree any more; release notes speak of it."
     offered = " or ".join(_prefixed(card, r) for r in change.replacements)
@@ -185,7 +190,9 @@ _FACTS: dict[SymbolKind, Callable[[Mapping[str, Any]], Iterable[Fact]]] = {
 def explanation(card: Card) -> str:
     """The help text of a card, cut at HELP_CHARS."""
     details, first = card.details, card.definitions[0] if card.definitions else None
-    text = details.get("help") or details.get("description") or (first.text if first else "")
+    said_by_name = card.kind in ("kconfig", "binding", "api")
+    text = details.get("help") or details.get("description")
+    text = text or (first.text if first and said_by_name else "")
     text = str(text).strip()
     if text == card.summary:
         return ""
@@ -215,10 +222,11 @@ def card_lines(
         names = ", ".join(_prefixed(card, name) for name in card.near)
         lines += layout.wrap(Text(layout.clean(f"nearest: {names}")), width)
     for name, text in facts(card):
-        fact = Text(layout.clean(f"{name:<10}  "), "dim").append(
-            layout.clean(" ".join(text.split()))
-        )
-        lines += layout.wrap(fact, width)
+        label = layout.clean(f"{name:<10}  ")
+        body = Text(layout.clean(" ".join(text.split())))
+        for at, line in enumerate(layout.wrap(body, max(MIN_TEXT, width - len(label)))):
+            start = Text(label if not at else " " * len(label), "dim")
+            lines.append(start.append_text(line))
     if help_text := explanation(card):
         lines += [Text(), *layout.wrap(Text(layout.clean(" ".join(help_text.split()))), width)]
     return lines

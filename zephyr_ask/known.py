@@ -66,19 +66,10 @@ class TreeNames:
         return {kconfig_generated.dt_has(s.name): s for s in self._table.of_kind("binding")}
 
     @cached_property
-    def _hardware(self) -> list[Symbol]:
-        return [*self._table.of_kind("board"), *self._table.of_kind("soc")]
-
-    @cached_property
-    def boards(self) -> Mapping[str, list[str]]:
-        """Board → its targets."""
-        return hardware_targets.board_targets(self._hardware)
-
-    @cached_property
     def _by_board(self) -> Mapping[str, Symbol]:
-        symbols = {s.name: s for s in self._hardware if s.kind == "board"}
+        symbols = {s.name: s for s in self.catalog.hardware if s.kind == "board"}
         made = {}
-        for board, targets in self.boards.items():
+        for board, targets in self.catalog.boards.items():
             for target in (board, *targets):
                 if board in symbols:
                     made[kconfig_generated.board(target)] = symbols[board]
@@ -87,7 +78,7 @@ class TreeNames:
     @cached_property
     def _by_revision(self) -> Mapping[str, Symbol]:
         made = {}
-        for symbol in self._hardware:
+        for symbol in self.catalog.hardware:
             for revision in symbol.details.get("revisions", ()):
                 name = revision.get("name", "") if isinstance(revision, dict) else str(revision)
                 made[kconfig_generated.revision(name)] = symbol
@@ -210,16 +201,16 @@ class TreeNames:
 
     def target(self, written: str) -> Target | None:
         board = re.split(r"[@/]", written)[0]
-        if hardware_targets.full_target(written, self.boards) is not None:
+        if hardware_targets.full_target(written, self.catalog.boards) is not None:
             return Target(True)
-        if board in self.boards:
-            return Target(False, tuple(self.boards[board]))
+        if board in self.catalog.boards:
+            return Target(False, tuple(self.catalog.boards[board]))
         change, instead = self.catalog.became(written, "board")
         if change is not None and change.replacements:
             today = instead or change.replacements[0]
-            if hardware_targets.full_target(today, self.boards) is not None:
+            if hardware_targets.full_target(today, self.catalog.boards) is not None:
                 return Target(False, (), today, (change.path, change.line))
-        today = hardware_targets.old_board_name(written, self.boards) or ""
+        today = hardware_targets.old_board_name(written, self.catalog.boards) or ""
         return Target(False, (), today) if today else None
 
     def properties(self, compatible: str) -> Collection[str] | None:

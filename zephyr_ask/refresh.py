@@ -19,7 +19,7 @@ from zephyr_ask.corpus import digest_of, read_in_parallel, take
 from zephyr_ask.index import BUSY_MS, Index
 from zephyr_ask.tree import SOURCES, Found, Source, look
 from zephyr_ask.types import IndexFailure, Progress
-from zephyr_ask.workspace import ABSENT, GitProbe, Stat, Workspace, knows_all, stat_of
+from zephyr_ask.workspace import ABSENT, Stat, Workspace, stat_of, tracked_at
 
 if TYPE_CHECKING:
     from zephyr_ask.encoder import Encoder
@@ -195,8 +195,7 @@ def _refresh(index: Index, workspace: Workspace, progress: Progress) -> None:
         dirty = index.disagreeing() & files.keys()
         if not dirty:
             break
-    commit = GitProbe(base).commit() or ""
-    tracked = commit if commit and knows_all(base, index.page_paths()) else ""
+    tracked = tracked_at(base, index.page_paths())
     with index.writing():
         index.forget_unused_includes()
         looked_at: dict[str, Stat] = {path: row[:3] for path, row in index.pages().items()}

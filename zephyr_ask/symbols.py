@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+from zephyr_ask.elsewhere import module_of
 from zephyr_ask.naming import Named
 from zephyr_ask.nearest import Lexicon, suggest
+from zephyr_ask.sources import api_names, bindings, hardware_targets
 from zephyr_ask.table import Table
 from zephyr_ask.types import CHUNK_CHARS, Card, Change, Symbol, SymbolKind
 
@@ -34,12 +37,25 @@ class Catalog:
                 parts = self._table.bindings_of_part(named.name, PARTS + 1)
                 if len(parts) <= PARTS:
                     defined = [card for part in parts if (card := self.defined(part, "binding"))]
-            if not defined and named.sure:
-                defined = [self.missing(named.name, named.kinds)]
+            kinds = self._decidable(named)
+            if not defined and kinds:
+                defined = [self.missing(named.name, kinds)]
             elif not defined and (card := self.gone(named.name, named.kinds)):
                 defined = [card]
             found += defined
         return found[:CARDS]
+
+    def _decidable(self, named: Named) -> list[SymbolKind]:
+        """The kinds of which it can be said that there is no such name: none where the tree has
+        no files of a kind, and none for a C name that may as well be anybody's."""
+        kinds = [kind for kind in named.kinds if named.sure and self._counts.get(kind)]
+        if "api" in kinds and not api_names.claims_to_be_api(named.name, True):
+            kinds.remove("api")
+        return kinds
+
+    @cached_property
+    def _counts(self) -> Mapping[str, int]:
+        return self._table.counts()
 
     def defined(self, name: str, kind: SymbolKind) -> Card | None:
         symbols = self._table.defined(name, kind)
@@ -49,6 +65,11 @@ class Catalog:
         details = dict(symbols[0].details)
         if kind == "kconfig":
             details |= self._kconfig(symbols)
+        elif kind == "binding":
+            details["properties"] = bindings.properties(details)
+            details.pop("inherited", None)
+        elif kind == "board":
+            details["targets"] = self.boards.get(name, [])
         change = next(
             (c for c in self._table.changes(name, kind) if c.became == "deprecated"), None
         )
@@ -63,6 +84,8 @@ class Catalog:
             if change is not None:
                 return Card(name, kind, "gone", (), replacement, change, (change.path, change.line),
                             self.near(name, kind) if replacement is None else ())  # fmt: skip
+        if "board" in kinds and (today := hardware_targets.old_board_name(name, self.boards)):
+            return Card(name, "board", "gone", replacement=today)
         for kind in kinds:
             if spoken := self._table.spoken(name, kind):
                 return Card(name, kind, "gone", evidence=spoken[0], near=self.near(name, kind))
@@ -75,7 +98,19 @@ class Catalog:
             return card
         near = {kind: self.near(name, kind) for kind in kinds}
         kind = max(kinds, key=lambda k: (bool(near[k]), -kinds.index(k)))
-        return Card(name, kind, "unknown", near=near[kind])
+        module = module_of(name) if kind == "kconfig" else ""
+        return Card(name, kind, "unknown", near=near[kind],
+                    details={"module": module} if module else {})  # fmt: skip
+
+    @cached_property
+    def hardware(self) -> list[Symbol]:
+        """Every definition of a board or a SoC."""
+        return [*self._table.of_kind("board"), *self._table.of_kind("soc")]
+
+    @cached_property
+    def boards(self) -> Mapping[str, list[str]]:
+        """Board → its targets."""
+        return hardware_targets.board_targets(self.hardware)
 
     def became(self, name: str, kind: SymbolKind) -> tuple[Change | None, str | None]:
         """What is said to have become of a name, and the name that exists instead of it."""

@@ -199,14 +199,32 @@ def page_url(version: str, page: str, anchor: str | None) -> str:
 
     A release has its own copy; everything between releases (x.y.99, -rcN) is "latest".
     """
-    match = re.fullmatch(r"\d+\.\d+\.(\d+)", version)
-    edition = version if match and int(match[1]) < 99 else "latest"
     name = page.removeprefix("doc/").removesuffix(".rst")
-    return f"{_PUBLISHED}/{edition}/{quote(name)}.html" + (f"#{quote(anchor)}" if anchor else "")
+    return f"{_edition(version)}/{quote(name)}.html" + (f"#{quote(anchor)}" if anchor else "")
+
+
+def _edition(version: str) -> str:
+    match = re.fullmatch(r"\d+\.\d+\.(\d+)", version)
+    return f"{_PUBLISHED}/{version if match and int(match[1]) < 99 else 'latest'}"
+
+
+def symbol_url(version: str, kind: str, name: str, path: str) -> str:
+    """Where a symbol of this version is published: the Kconfig search, a binding's own page, and
+    for C, whose pages have no names that follow from anything, the site's search."""
+    edition = _edition(version)
+    if kind == "kconfig":
+        return f"{edition}/kconfig.html#{quote(name)}"
+    if kind == "bindings" and path.startswith("dts/bindings/"):
+        page = os.path.splitext(path.removeprefix("dts/bindings/"))[0]
+        return f"{edition}/build/dts/api/bindings/{quote(page, safe='/,')}.html"
+    return f"{edition}/search.html?q={quote(name)}"
 
 
 # git's patterns for what may be indexed of a tree; more do no harm.
 _INDEXED = ("*.rst", "*Kconfig*", "*.yml", "*.yaml", "include/*.h", "boards/*.cmake")
+
+
+_HEAD = ("rev-parse", "--show-prefix", "HEAD")
 
 
 class GitProbe:
@@ -214,24 +232,31 @@ class GitProbe:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._head = _git(base, "rev-parse", "--show-prefix", "HEAD")
+        self._head = _git(base, *_HEAD)
         self._status = _git(base, "status", "--porcelain", "--untracked-files=no")
-
-    def commit(self) -> str | None:
-        """The commit that is checked out; None if zephyr is a folder of some other repository."""
-        prefix, _, rest = (_output(self._head) or "").partition("\n")
-        return None if prefix else rest.strip() or None
 
     def revision(self, tracked: str = "", pages: Callable[[], Iterable[str]] = tuple) -> Revision:
         """The tree also counts as modified if git does not know one of the indexed `pages`; at the
         commit `tracked` it knew them all. Waits for git."""
-        commit, modified = self.commit(), None
+        commit, modified = _commit(_output(self._head)), None
         status = _output(self._status)
         if commit is not None and status is not None:
             modified = bool(status.strip()) or not (
                 commit == tracked or knows_all(self._base, pages())
             )
         return Revision(version(self._base), commit, modified, str(self._base))
+
+
+def _commit(head: str | None) -> str | None:
+    """From what _HEAD prints; None if zephyr is a folder of some other repository."""
+    prefix, _, rest = (head or "").partition("\n")
+    return None if prefix else rest.strip() or None
+
+
+def tracked_at(base: Path, pages: Iterable[str]) -> str:
+    """The commit that is checked out if git tracks every one of `pages`, else ""."""
+    commit = _commit(_output(_git(base, *_HEAD)))
+    return commit if commit and knows_all(base, pages) else ""
 
 
 def knows_all(base: Path, pages: Iterable[str]) -> bool:
