@@ -35,6 +35,9 @@ _DICTIONARY = (
 )
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 class SymbolRecord(NamedTuple):
     """A row of the index's symbols, and the terms to find it by. Plain, for the way between
     processes."""
@@ -64,7 +67,7 @@ def pack(text: str, details: Mapping[str, Any]) -> bytes:
     """Text and details of a symbol. About a third of its JSON."""
     if not text and not details:
         return b""
-    data = json.dumps([text, details], ensure_ascii=False, separators=(",", ":"))
+    data = _JSON.encode([text, details])
     packer = zlib.compressobj(6, wbits=-15, zdict=_DICTIONARY)
     return packer.compress(data.encode(errors="surrogatepass")) + packer.flush()
 
@@ -83,11 +86,12 @@ def unpack(data: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def symbol_terms(name: str, summary: str, text: str) -> tuple[str, str]:
-    """What a symbol is found by: the terms of its name, and those of what is said of it."""
+    """What a symbol is found by: the terms of its name, and those of what is said of it. Of one
+    of which nothing is said, none: it is looked up by its name, not searched for."""
     from zephyr_ask.analyzer import terms
 
-    return " ".join(terms(name)), " ".join(terms(text if text.startswith(summary)
-                                                 else f"{summary}\n{text}"))  # fmt: skip
+    said = " ".join(terms(text if text.startswith(summary) else f"{summary}\n{text}"))
+    return (" ".join(terms(name)), said) if said else ("", "")
 
 
 class _Loader:

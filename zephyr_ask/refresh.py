@@ -218,13 +218,13 @@ def _users_of_new_bindings(index: Index, found: Found, stored: Collection[str]) 
     return index.users_of_names({posixpath.basename(path) for path in moved})
 
 
-def _roster(found: Found) -> dict[str, list[str]]:
+def roster(found: Found) -> dict[str, list[str]]:
     """A binding's file name → where files of that name are."""
-    roster: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for path, source in found.sources.items():
         if source == "binding":
-            roster.setdefault(posixpath.basename(path), []).append(path)
-    return roster
+            places.setdefault(posixpath.basename(path), []).append(path)
+    return places
 
 
 def _changed(
@@ -259,7 +259,7 @@ def _read(
     done = 0
     progress("Reading", done, total, "files")
     pages = {path: found.files[path] for path in paths}
-    for records in read_in_parallel(base, pages, found.sources, _roster(found)):
+    for records in read_in_parallel(base, pages, found.sources, roster(found)):
         with index.writing():  # committed batch by batch: a kill loses one of them
             for record in records:
                 index.put(record, prints.parsers[record.source], now)
