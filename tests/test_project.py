@@ -81,7 +81,6 @@ HEAVY = {
     "rich",
     "sqlite3",
     "tokenizers",
-    "yaml",
 }
 NEVER = {"sentence_transformers", "torch", "transformers"}  # not for a passage, not even late
 
@@ -96,7 +95,6 @@ WHERE: dict[str, set[str]] = {
     "rich": {"cards", "checking", "cli", "console", "layout", "render"},
     "sqlite3": {"index", "refresh"},
     "tokenizers": {"encoder"},
-    "yaml": {"sources", "tree"},
 }
 
 
