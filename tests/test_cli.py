@@ -581,7 +581,26 @@ def test_check_takes_stdin_and_refuses_what_it_cannot_read(
         (("--check", "zephyr/VERSION", "nowhere.conf"), 4),
         (("--check",), 2),
         (("--sarif", "question"), 2),
+        (("--check", "zephyr/VERSION", "--status"), 2),
     ):
         refused = west("ask", *arguments, cwd=made.topdir)
         assert refused.returncode == code, refused.stderr
         assert "Traceback" not in refused.stderr and refused.stderr.strip()
+
+
+def test_check_of_many_findings_into_a_closed_pipe(workspace: MakeWorkspace, run: Run) -> None:
+    made = workspace()
+    lines = "\n".join(f"CONFIG_NOPE{n}=y" for n in range(4000))
+    (made.topdir / "m.conf").write_text(lines)
+    os.mkfifo(made.topdir / "Kconfig.pipe")
+    script = f"set -o pipefail; '{sys.executable}' -m west ask --check m.conf | head -1"
+    done = run("bash", "-c", script, cwd=made.topdir)
+    assert done.returncode in (1, 4) and "unknown CONFIG_NOPE0" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_check_is_linear_in_blanks(workspace: MakeWorkspace, west: Run) -> None:
+    made = workspace()
+    (made.topdir / "sp.md").write_text(" " * 400_000 + "!\n" + "\t> " * 100_000)
+    done = west("ask", "--check", "sp.md", cwd=made.topdir)  # a square of it takes minutes
+    assert done.returncode == 0, done.stderr

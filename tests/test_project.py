@@ -26,7 +26,7 @@ PACKAGE = ROOT / "zephyr_ask"
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "workspace": {"types"},
-    "tree": {"workspace"},
+    "tree": {"workspace", "sources"},
     "sources": {"types", "workspace", "sources"},
     "chunking": {"types"},
     "analyzer": set(),

@@ -223,13 +223,91 @@ def test_what_is_a_source() -> None:
     assert source_of("drivers/a.h") is None and source_of("samples/a/testcase.yaml") is None
 
 
+def module_of(here: Workspace) -> Path:
+    return here.base.parent / "modules" / "pebble"
+
+
 def test_a_hostile_module_stays_outside(here: Workspace) -> None:
-    module = here.base / ".." / "modules" / "pebble" / "zephyr" / "module.yml"
+    module = module_of(here)
     for text in ("build: []\n", "- 1\n", "build:\n  kconfig: [a]\n  settings: 3\n", ": [", "",
-                 "build:\n  settings:\n    board_root: /etc\n    dts_root: [x]\n"):  # fmt: skip
-        module.write_text(text)
+                 "build: !!bool maybe\n", "build: !!int ''\n", "build: !!timestamp x\n",
+                 'build: {kconfig: "a\\0b"}\n', f"build: {{kconfig: {'a' * 300}}}\n",
+                 "build: {kconfig: ../../../../../../../../etc/passwd}\n",
+                 "build:\n  settings:\n    board_root: /etc\n    dts_root: [x]\n",
+                 "build: {settings: {board_root: '../../..'}}\n"):  # fmt: skip
+        (module / "zephyr" / "module.yml").write_text(text)
         found = look(here.base, here.projects)
-        assert not any(path.startswith(("/", "../../..")) for path in found.sources)
+        outside = [path for path in found.sources if path.startswith("../")]
+        assert all(path.startswith("../modules/pebble/") for path in outside)
+        assert not any("passwd" in path for path in found.sources)
+
+
+def test_a_modules_links_and_patterns_do_not_lead_out(here: Workspace) -> None:
+    module = module_of(here)
+    (module / "zephyr" / "module.yml").write_text("build: {settings: {board_root: .}}\n")
+    (module / "boards").symlink_to("/")
+    outside = here.base.parent / "outside"
+    outside.mkdir()
+    (outside / "Kconfig").write_text("config OUTSIDE\n\tbool\n")
+    (module / "zephyr" / "Kconfig").write_text(
+        'rsource "a\0/*"\nrsource "../../../../../../../*/*/*"\nrsource "../../../outside/Kconfig"\n'
+    )
+    found = look(here.base, here.projects)
+    assert {path for path in found.sources if path.startswith("../")} == {
+        "../modules/pebble/zephyr/module.yml", "../modules/pebble/zephyr/Kconfig"
+    }  # fmt: skip
+
+
+def test_what_appears_where_nothing_was(index: Index, here: Workspace) -> None:
+    module = module_of(here)
+    (module / "zephyr" / "module.yml").write_text(
+        "build: {kconfig: zephyr/Kconfig, settings: {board_root: ., dts_root: .}}\n"
+    )
+    shutil.rmtree(module / "dts")
+    (module / "zephyr" / "Kconfig").write_text('rsource "d/*/Kconfig"\n')
+    (module / "zephyr" / "d").mkdir()
+    again(index, here)
+    assert refresh(index, here, silent, lambda line: None) is False
+    (module / "boards" / "evb").mkdir(parents=True)
+    (module / "boards" / "evb" / "board.yml").write_text("board: {name: evb, socs: [{name: x}]}\n")
+    again(index, here)
+    assert card(index, "evb").status == "defined"
+    (module / "dts" / "bindings").mkdir(parents=True)
+    (module / "dts" / "bindings" / "t.yaml").write_text('compatible: "evil,thing"\n')
+    again(index, here)
+    assert card(index, "evil,thing").status == "defined"
+    (module / "zephyr" / "d" / "n").mkdir()
+    again(index, here)
+    (module / "zephyr" / "d" / "n" / "Kconfig").write_text("config LATE_COMER\n\tbool\n")
+    again(index, here)
+    assert card(index, "CONFIG_LATE_COMER").status == "defined"
+
+
+def test_paths_that_no_file_can_have(index: Index, here: Workspace) -> None:
+    base = here.base
+    (base / "lib").mkdir()
+    (base / "lib" / "Kconfig").write_text(
+        f'module = A\nsource "{"a" * 300}/Kconfig.template.x"\nsource "lib/Kconfig.template.l"\n'
+    )
+    (base / "lib" / "Kconfig.template.l").symlink_to("Kconfig.template.l")
+    (base / "scripts" / "west-commands.yml").write_text(
+        'west-commands: [{file: "a\\0b", commands: [{name: n}]}]\n'
+    )
+    (base / "dts" / "bindings" / "nul.yaml").write_text('include: ["a\\0b.yaml"]\n')
+    again(index, here)
+    assert refresh(index, here, silent, lambda line: None) is False, "it comes to rest"
+    assert card(index, "CONFIG_LOG").status == "defined"
+
+
+def test_names_that_follow_by_rule(index: Index) -> None:
+    assert card(index, "acorn_dk/fruit/core").status == "defined"
+    assert card(index, "acorn_dk_fruit_core").replacement == "acorn_dk/fruit/core"
+    assert card(index, "CONFIG_DT_HAS_ACME_PEAR_UART_ENABLED").status == "defined"
+    assert card(index, "CONFIG_BOARD_ACORN_DK_FRUIT_CORE").status == "defined"
+    assert card(index, "west topdir").kind == "west"
+    lower = card(index, "CONFIG_gpio")
+    assert lower.status == "unknown" and lower.near == ("GPIO",)
+    assert names_in("CONFIG_")[0] == [] or names_in("CONFIG_")[0][0].sure is False
 
 
 def test_packing() -> None:

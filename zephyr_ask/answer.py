@@ -267,7 +267,8 @@ class Session:
             with index.reading():
                 if self._is_current(index):
                     names = TreeNames(index.table, self.workspace)
-                    return judge(texts, own, names), str(index.meta().get("tracked", ""))
+                    reports = judge(texts, own, names, skipped)
+                    return reports, str(index.meta().get("tracked", ""))
             self._refresh(index)
             raise _Changed("look again")
 

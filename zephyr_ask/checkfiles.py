@@ -50,20 +50,24 @@ class Skipped:
     given: bool  # by name, not found in a folder
 
 
-def files(arguments: Sequence[str]) -> Iterator[File | Skipped]:
+def files(arguments: Sequence[str], given: bool = True) -> Iterator[File | Skipped]:
     """The files that arguments name, "-" being stdin, and in folders those whose names say that
     names of Zephyr's may be in them; each once, in the order of their names.
 
-    A file that is given by name is read whatever it is called.
+    A file that is given by name is read whatever it is called; `given` False: only regular ones.
     """
     seen: set[tuple[int, int]] = set()
     for argument in arguments:
         if argument == "-":
-            yield _decoded("-", sys.stdin.buffer.read(MAX_BYTES + 1), True)
+            stream = getattr(sys.stdin, "buffer", None)
+            if stream is None:
+                yield Skipped("-", "there is no standard input", True)
+            else:
+                yield _decoded("-", stream.read(MAX_BYTES + 1), True)
         elif os.path.isdir(argument):
             yield from _folder(argument, seen)
         else:
-            yield from _file(argument, seen, given=True)
+            yield from _file(argument, seen, given)
 
 
 def is_checked(name: str) -> bool:
@@ -82,8 +86,11 @@ def _folder(path: str, seen: set[tuple[int, int]], depth: int = 0) -> Iterator[F
         yield Skipped(path, f"cannot be read: {_reason(error)}", depth == 0)
         return
     key = (status.st_dev, status.st_ino)
-    if key in seen or depth > DEPTH:
+    if key in seen:
         return  # a symbolic link back to where we were
+    if depth > DEPTH:
+        yield Skipped(path, f"more than {DEPTH} folders deep", True)
+        return
     seen.add(key)
     for name in entries:
         below = os.path.join(path, name).replace(os.sep, "/")

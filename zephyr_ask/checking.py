@@ -90,7 +90,7 @@ def _own_files(root: Path, code: bool) -> Iterator[tuple[str, str]]:
         found += [os.path.join(folder, name) for name in sorted(names) if _defines(name, code)]
         if count > _OWN_FOLDERS or len(found) > _OWN_FILES:
             break
-    for entry in files(found[:_OWN_FILES]):
+    for entry in files(found[:_OWN_FILES], given=False):
         if isinstance(entry, File):
             yield entry.path, entry.text
 
@@ -102,14 +102,17 @@ def _defines(name: str, code: bool) -> bool:
     return name.endswith((".yaml", ".yml", *_CODE) if code else (".yaml", ".yml"))
 
 
-def judge(texts: Iterable[File], own: Own, names: Names) -> list[Report]:
-    """A report for each text; one that makes the program stumble costs only itself."""
+def judge(
+    texts: Iterable[File], own: Own, names: Names, skipped: list[Skipped] | None = None
+) -> list[Report]:
+    """A report for each text; one that is nested too deeply goes to `skipped`."""
     reports = []
     for text in texts:
         try:
             reports.append(check(text.text, text.path, names, own))
         except RecursionError:
-            raise AskError(f"{text.path}: nested too deeply to be checked") from None
+            if skipped is not None:
+                skipped.append(Skipped(text.path, "nested too deeply", True))
     return reports
 
 

@@ -323,6 +323,8 @@ def run(
     question = " ".join(args.question)
     if args.check and question:
         usage("--check takes files and no question: put the question in a call of its own")
+    if args.check and (args.rebuild or args.status or args.fetch):
+        usage("--check goes alone: --rebuild, --status and --fetch in a call of their own")
     if args.sarif and not args.check:
         usage("--sarif is for --check")
     if not (question or args.question or args.rebuild or args.status or args.fetch or args.check):
@@ -337,7 +339,7 @@ def run(
         pipe.lead_nowhere()
         _tell_error(AskError(f"the answer cannot be written: {error.strerror or error}"))
         return failed
-    return ANSWERED if pipe.broken else code
+    return ANSWERED if pipe.broken and not args.check else code
 
 
 def _guarded(
@@ -487,7 +489,7 @@ def _check(
         print(checking.to_sarif(checked, _version()))
     elif chosen.json:
         print(checking.to_json(checked))
-    elif chosen.color == "always" or (chosen.color == "auto" and sys.stdout.isatty()):
+    elif chosen.color == "always" or (chosen.color == "auto" and _is_terminal()):
         from zephyr_ask.console import clean, make_console
 
         console = make_console(color=chosen.color)
@@ -499,7 +501,8 @@ def _check(
 
         for text in checking.lines(checked):
             print(clean(text, encoding))
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     for text in checking.talk(checked, verbosity):
         _tell(text)
     if verbosity >= 0:
@@ -507,6 +510,10 @@ def _check(
     if any(entry.given for entry in checked.skipped):
         return CHECK_FAILED
     return FINDINGS if checked.findings else CLEAN
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _version() -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zephyr_ask.listing import Listed, Roster, read_listing, read_page_names
+from zephyr_ask.listing import BIG, Listed, Roster, read_listing, read_page_names
 from zephyr_ask.tree import Source
 from zephyr_ask.types import KINDS, Chunk
 from zephyr_ask.workspace import Stat, decode, stat_of
@@ -23,6 +23,7 @@ from zephyr_ask.workspace import Stat, decode, stat_of
 # of its time stamp (FAT counts in 2 s); it is looked at again the next time.
 RACY_NS = 2_000_000_000
 PARALLEL_BYTES = 1_500_000  # below this, starting worker processes costs more than it saves
+BIG_PAGE = 20_000_000  # bytes; the largest page of Zephyr's has 0.3 MB
 _BATCH_BYTES = 150_000  # a worker's unit: small enough to keep progress smooth
 
 
@@ -61,9 +62,9 @@ class Snapshot(NamedTuple):
                 if size < 0:  # a file that was not there: an include without its target
                     try:
                         found = look(root + path, dir_fd=folder)
-                    except (FileNotFoundError, NotADirectoryError):
+                    except (OSError, ValueError):
                         continue
-                    if stat.S_ISREG(found.st_mode):
+                    if stat.S_ISREG(found.st_mode) or path.endswith("/"):  # or a folder
                         return False
                     continue
                 found = look(root + path, dir_fd=folder)
@@ -160,6 +161,14 @@ def digest_of(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
+def digest_of_file(place: str, status: Stat) -> bytes:
+    """Of a file's bytes; of one too large to be read, of its stat. Raises OSError."""
+    if status[0] > BIG_PAGE:
+        return digest_of(repr(status).encode())
+    with open(place, "rb") as file:
+        return digest_of(file.read())
+
+
 def chunk_digest(chunk: Chunk) -> bytes:
     return digest_of(encoder_text(chunk).encode(errors="surrogatepass"))
 
@@ -187,6 +196,9 @@ def _read_other(base: Path, path: str, source: Source, roster: Roster) -> PageRe
     """A file that only defines names."""
     place = os.path.join(base, path)
     status = stat_of(place)
+    if status[0] > BIG:
+        note = f"{path}: left out, since it has {status[0]:,} bytes"
+        return PageRecord(path, source, status, digest_of_file(place, status), path, note, (), [])
     try:
         with open(place, "rb") as file:
             data = file.read()
@@ -216,6 +228,9 @@ def _read_page(base: Path, path: str) -> PageRecord:
 
     place = str(base / path)
     status = stat_of(place)
+    if status[0] > BIG_PAGE:
+        note = f"{path}: left out, since it has {status[0]:,} bytes"
+        return PageRecord(path, "page", status, digest_of_file(place, status), path, note, (), [])
     try:
         data = Path(place).read_bytes()
     except OSError as error:

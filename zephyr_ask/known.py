@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import cast
@@ -14,13 +13,12 @@ from typing import cast
 from zephyr_ask.elsewhere import may_define
 from zephyr_ask.nearest import Lexicon, suggest
 from zephyr_ask.report import Target
-from zephyr_ask.sources import api_names, bindings, commands, hardware_targets, kconfig_generated
+from zephyr_ask.sources import api_names, bindings, hardware_targets
 from zephyr_ask.symbols import Catalog
 from zephyr_ask.table import Table
 from zephyr_ask.types import SYMBOL_KINDS, Change, Symbol, SymbolKind
 from zephyr_ask.workspace import Workspace
 
-_DT_HAS = re.compile(r"DT_HAS_\w+_ENABLED")
 _MODULE = re.compile(r"ZEPHYR_\w+_MODULE(?:_BLOBS)?")
 _TREE_HEADERS = ("include", "subsys/testsuite/include", "subsys/testsuite/ztest/include",
                  "subsys/testsuite/ztest/unittest/include")  # fmt: skip
@@ -41,52 +39,11 @@ class TreeNames:
     def _defined(self, kind: str, name: str) -> Sequence[Symbol]:
         found = self._table.defined(name, cast("SymbolKind", kind))
         if kind == "west":
-            return [*found, *(s for s in self._builtin if s.name == name)]
+            return [*found, *(s for s in self.catalog.builtin if s.name == name)]
         if kind == "kconfig" and not found:
-            made = self._made(name)
+            made = self.catalog.made(name)
             return [made] if made else []
         return found
-
-    def _made(self, name: str) -> Symbol | None:
-        """An option that Zephyr's build makes of a binding or of a board."""
-        source: Symbol | None = None
-        if _DT_HAS.fullmatch(name):
-            source = self._by_dt_has.get(name)
-        elif name.startswith("BOARD_REVISION_"):
-            source = self._by_revision.get(name)
-        elif name.startswith("BOARD_"):
-            source = self._by_board.get(name)
-        if source is None:
-            return None
-        return replace(source, name=name, kind="kconfig", summary="",
-                       details={"type": "bool", "scope": "app", "generated": True})  # fmt: skip
-
-    @cached_property
-    def _by_dt_has(self) -> Mapping[str, Symbol]:
-        return {kconfig_generated.dt_has(s.name): s for s in self._table.of_kind("binding")}
-
-    @cached_property
-    def _by_board(self) -> Mapping[str, Symbol]:
-        symbols = {s.name: s for s in self.catalog.hardware if s.kind == "board"}
-        made = {}
-        for board, targets in self.catalog.boards.items():
-            for target in (board, *targets):
-                if board in symbols:
-                    made[kconfig_generated.board(target)] = symbols[board]
-        return made
-
-    @cached_property
-    def _by_revision(self) -> Mapping[str, Symbol]:
-        made = {}
-        for symbol in self.catalog.hardware:
-            for revision in symbol.details.get("revisions", ()):
-                name = revision.get("name", "") if isinstance(revision, dict) else str(revision)
-                made[kconfig_generated.revision(name)] = symbol
-        return made
-
-    @cached_property
-    def _builtin(self) -> Sequence[Symbol]:
-        return commands.builtin_commands().symbols
 
     # --- what is not
 
@@ -94,7 +51,10 @@ class TreeNames:
         if kind == "include":
             return suggest(name, self._header_names, limit)
         if kind == "west":
-            names = [*self._table.names("west").split("\n"), *(s.name for s in self._builtin)]
+            names = [
+                *self._table.names("west").split("\n"),
+                *(s.name for s in self.catalog.builtin),
+            ]
             return suggest(name, names, limit)
         if kind not in SYMBOL_KINDS:
             return []

@@ -94,6 +94,15 @@ def symbol_terms(name: str, summary: str, text: str) -> tuple[str, str]:
     return (" ".join(terms(name)), said) if said else ("", "")
 
 
+def nameable(path: str) -> bool:
+    """Whether a file may have this path, as far as the index can hold it."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in path and len(path) < 2000
+
+
 class _Loader:
     """Gives the text of other files of the tree, and remembers which were asked for."""
 
@@ -103,6 +112,8 @@ class _Loader:
         self._texts: dict[str, str | None] = {}
 
     def __call__(self, path: str) -> str | None:
+        if not nameable(path):
+            return None
         if path not in self._texts:
             place = os.path.join(self._base, path)
             status = stat_of(place)

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from zephyr_ask.types import SymbolKind
 
+CHARS = 4000  # that are read of a question
 NAMES = 8  # looked up of one question; a pasted log holds hundreds
 
 _TOKEN = re.compile(r"[\w][\w,./+-]*[\w+]|\w")
-_CALL = re.compile(r"([A-Za-z_]\w+)\(")
-_CONFIG = re.compile(r"(?<!\w)(?:SB_)?CONFIG_([A-Z0-9_][A-Za-z0-9_]*)")
+_CALL = re.compile(r"(?<!\w)([A-Za-z_]\w{1,200})\(")
+_CONFIG = re.compile(r"(?<!\w)(?:SB_)?CONFIG_([A-Za-z0-9_]+)")
+_TARGET = re.compile(r"[a-z][a-z0-9_]*(?:@[\w.]+)?(?:/[a-z0-9_]+)+")
 _COMPATIBLE = re.compile(r"[a-z][a-z0-9-]*,[a-z0-9][\w.+-]*")
 _UPPER = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LOWER = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
@@ -33,6 +35,9 @@ _FRAME = frozenset(
 )
 
 
+_COMMAND = re.compile(r"west\s+([a-z][a-z0-9-]*)")
+
+
 class Named(NamedTuple):
     """A name in a question."""
 
@@ -43,7 +48,10 @@ class Named(NamedTuple):
 
 def names_in(question: str) -> tuple[list[Named], bool]:
     """The names in a cleaned question, in its order, and whether it holds nothing else."""
+    question = question[:CHARS]
     found: dict[str, Named] = {}
+    if command := _COMMAND.fullmatch(question.strip()):
+        return [Named(command[1], ("west",), True)], True
     calls = {match[1] for match in _CALL.finditer(question)}
     tokens = [token for token in _TOKEN.findall(question) if token not in ("-", "_")]
     alone = len([t for t in tokens if t.lower() not in _FRAME]) <= 1
@@ -68,11 +76,15 @@ def _pieces(token: str) -> list[str]:
 def _named(token: str, calls: set[str], whole: bool) -> Named | None:
     if match := _CONFIG.fullmatch(token.partition("=")[0]):
         return Named(match[1], ("kconfig",), True)
+    if token.upper() in ("CONFIG", "CONFIG_", "SB_CONFIG_"):
+        return None
     if _COMPATIBLE.fullmatch(token):
         return Named(token, ("binding",), bool(re.search(r"\d|-", token)) or whole)
     if token.startswith(("samples/", "tests/")):
         path = re.sub(r"/(?:README\.rst|sample\.yaml|prj\.conf|src/?.*)?$", "", token)
         return Named(path.rstrip("/"), ("sample",), True)
+    if _TARGET.fullmatch(token):
+        return Named(token, ("board",), whole)
     if token in calls:
         return Named(token, ("api",), "_" in token)
     if _UPPER.fullmatch(token):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from zephyr_ask.corpus import digest_of, read_in_parallel, take
+from zephyr_ask.corpus import digest_of_file, read_in_parallel, take
 from zephyr_ask.index import BUSY_MS, Index
 from zephyr_ask.tree import SOURCES, Found, Source, look
 from zephyr_ask.types import IndexFailure, Progress
@@ -236,8 +236,8 @@ def _changed(
         if path in before and before[path][:3] == status:
             continue
         try:
-            digest = digest_of((base / path).read_bytes()) if status[0] >= 0 else None
-        except OSError:
+            digest = digest_of_file(str(base / path), status) if status[0] >= 0 else None
+        except (OSError, ValueError):
             digest = b"" if path not in before else None
         if path in before and before[path][3] == digest:
             touched.add(path)

@@ -74,7 +74,7 @@ def uri(path: str) -> str:
     posix = path.replace("\\", "/") if os.sep == "\\" else path
     relative = os.path.relpath(posix).replace(os.sep, "/") if os.path.isabs(posix) else posix
     if relative.startswith("../") and os.path.isabs(posix):
-        return "file://" + quote(posix if posix.startswith("/") else "/" + posix)
+        return "file://" + quote(os.fsencode(posix if posix.startswith("/") else "/" + posix))
     while relative.startswith("./"):
         relative = relative[2:]
-    return quote(relative, safe="/@+,=~")
+    return quote(os.fsencode(relative), safe="/@+,=~")

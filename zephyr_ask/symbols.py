@@ -3,17 +3,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from zephyr_ask.elsewhere import module_of
 from zephyr_ask.naming import Named
 from zephyr_ask.nearest import Lexicon, suggest
-from zephyr_ask.sources import api_names, bindings, hardware_targets
+from zephyr_ask.sources import (
+    api_names,
+    bindings,
+    commands,
+    hardware_targets,
+    kconfig_generated,
+)
 from zephyr_ask.table import Table
 from zephyr_ask.types import CHUNK_CHARS, Card, Change, Symbol, SymbolKind
 
+_DT_HAS = re.compile(r"DT_HAS_\w+_ENABLED")
 CARDS = 4  # shown of one question
 PARTS = 3  # bindings that one part's name may stand for; of more it is the name of a family
 NEAR = 3  # suggestions for a name that does not exist
@@ -58,7 +67,7 @@ class Catalog:
         return self._table.counts()
 
     def defined(self, name: str, kind: SymbolKind) -> Card | None:
-        symbols = self._table.defined(name, kind)
+        symbols = self._definitions(name, kind)
         if not symbols:
             return None
         symbols.sort(key=_explains)
@@ -69,13 +78,27 @@ class Catalog:
             details["properties"] = bindings.properties(details)
             details.pop("inherited", None)
         elif kind == "board":
-            details["targets"] = self.boards.get(name, [])
+            details["targets"] = self.boards.get(symbols[0].name, [])
         change = next(
             (c for c in self._table.changes(name, kind) if c.became == "deprecated"), None
         )
         evidence = (change.path, change.line) if change else None
         return Card(name, kind, "defined", tuple(symbols), change=change, evidence=evidence,
                     details=details)  # fmt: skip
+
+    def _definitions(self, name: str, kind: SymbolKind) -> list[Symbol]:
+        """In the tree, or by rule: an option that the build makes, a board's target, a command of
+        west's own."""
+        symbols = self._table.defined(name, kind)
+        if symbols:
+            return symbols
+        if kind == "kconfig" and (made := self.made(name)):
+            return [made]
+        if kind == "board" and hardware_targets.full_target(name, self.boards):
+            return self._table.defined(re.split("[@/]", name)[0], "board")
+        if kind == "west":
+            return [symbol for symbol in self.builtin if symbol.name == name]
+        return []
 
     def gone(self, name: str, kinds: Iterable[SymbolKind]) -> Card | None:
         """A name that this tree has no more, of which release notes speak."""
@@ -96,7 +119,7 @@ class Catalog:
         card = self.gone(name, kinds)
         if card is not None:
             return card
-        near = {kind: self.near(name, kind) for kind in kinds}
+        near = {kind: self._alike(name, kind) or self.near(name, kind) for kind in kinds}
         kind = max(kinds, key=lambda k: (bool(near[k]), -kinds.index(k)))
         module = module_of(name) if kind == "kconfig" else ""
         return Card(name, kind, "unknown", near=near[kind],
@@ -111,6 +134,51 @@ class Catalog:
     def boards(self) -> Mapping[str, list[str]]:
         """Board → its targets."""
         return hardware_targets.board_targets(self.hardware)
+
+    def made(self, name: str) -> Symbol | None:
+        """An option that Zephyr's build makes of a binding or of a board."""
+        source: Symbol | None = None
+        if _DT_HAS.fullmatch(name):
+            source = self._by_dt_has.get(name)
+        elif name.startswith("BOARD_REVISION_"):
+            source = self._by_revision.get(name)
+        elif name.startswith("BOARD_"):
+            source = self._by_board.get(name)
+        if source is None:
+            return None
+        return replace(source, name=name, kind="kconfig", summary="",
+                       details={"type": "bool", "scope": "app", "generated": True})  # fmt: skip
+
+    @cached_property
+    def _by_dt_has(self) -> Mapping[str, Symbol]:
+        return {kconfig_generated.dt_has(s.name): s for s in self._table.of_kind("binding")}
+
+    @cached_property
+    def _by_board(self) -> Mapping[str, Symbol]:
+        symbols = {s.name: s for s in self.hardware if s.kind == "board"}
+        made = {}
+        for board, targets in self.boards.items():
+            for target in (board, *targets):
+                if board in symbols:
+                    made[kconfig_generated.board(target)] = symbols[board]
+        return made
+
+    @cached_property
+    def _by_revision(self) -> Mapping[str, Symbol]:
+        made = {}
+        for symbol in self.hardware:
+            for revision in symbol.details.get("revisions", ()):
+                name = revision.get("name", "") if isinstance(revision, dict) else str(revision)
+                made[kconfig_generated.revision(name)] = symbol
+        return made
+
+    @cached_property
+    def builtin(self) -> Sequence[Symbol]:
+        return commands.builtin_commands().symbols
+
+    def _alike(self, name: str, kind: SymbolKind) -> tuple[str, ...]:
+        """Names that differ in case alone."""
+        return tuple(dict.fromkeys(symbol.name for symbol in self._table.like(name, kind)))[:NEAR]
 
     def became(self, name: str, kind: SymbolKind) -> tuple[Change | None, str | None]:
         """What is said to have become of a name, and the name that exists instead of it."""

@@ -7,10 +7,11 @@ Paths are relative to the zephyr folder; of another project "../modules/…".
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -87,12 +88,20 @@ def look(base: Path, projects: Sequence[Project] = ()) -> Found:
 
 
 def _add(found: Found, base: Path, path: str, source: Source) -> bool:
-    status = stat_of(os.path.join(base, path))
+    status = stat_of(os.path.join(base, path)) if _nameable(path) else ABSENT
     if status == ABSENT:
         return False
     found.files[path] = status
     found.sources[path] = source
     return True
+
+
+def _nameable(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in path and len(path) < 2000
 
 
 def _walk(found: Found, base: Path, root: str, source_of: Callable[[str], Source | None]) -> None:
@@ -130,25 +139,48 @@ def _walk(found: Found, base: Path, root: str, source_of: Callable[[str], Source
 
 
 def _project(found: Found, base: Path, project: Project) -> list[str]:
-    """Sources of another project; the paths of what would count if it were there."""
+    """Sources of another project; the paths of what would count if it were there, a folder's with
+    a "/" at its end. Nothing outside of the project is looked at, whatever its files say."""
     absent = []
     for name in project.commands:
-        path = posixpath.join(project.path, name)
-        if not _add(found, base, path, "commands"):
+        path = _join(project.path, name)
+        if _contained(base, project, path) and not _add(found, base, path, "commands"):
             absent.append(path)
     module = None
     for name in MODULE_FILES:
         path = posixpath.join(project.path, name)
-        if module is None and _add(found, base, path, "module"):
+        if module is None and _contained(base, project, path) and _add(found, base, path, "module"):
             module = path
         elif path not in found.files:
             absent.append(path)
     folders, kconfigs = _layout(base, project, module)
     inside = _inside(project.path)
     for folder in folders:
-        _walk(found, base, posixpath.normpath(posixpath.join(project.path, folder)), inside)
-    absent += _follow(found, base, [posixpath.join(project.path, name) for name in kconfigs])
-    return absent
+        path = _join(project.path, folder)
+        if not _contained(base, project, path):
+            continue
+        if os.path.isdir(os.path.join(base, path)):
+            _walk(found, base, path, inside)
+        else:
+            absent.append(f"{path}/")
+    absent += _follow(found, base, project, [_join(project.path, name) for name in kconfigs])
+    return [path for path in absent if _nameable(path)]
+
+
+def _join(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))
+
+
+def _contained(base: Path, project: Project, path: str) -> bool:
+    """Whether a path lies in its project, links followed."""
+    if not _nameable(path) or not (path == project.path or path.startswith(project.path + "/")):
+        return False
+    try:
+        root = os.path.realpath(os.path.join(base, project.path))
+        place = os.path.realpath(os.path.join(base, path))
+    except (OSError, ValueError):
+        return False
+    return place == root or place.startswith(root + os.sep)
 
 
 def _inside(project: str) -> Callable[[str], Source | None]:
@@ -163,19 +195,17 @@ def _inside(project: str) -> Callable[[str], Source | None]:
 
 def _layout(base: Path, project: Project, module: str | None) -> tuple[list[str], list[str]]:
     """Folders to walk and Kconfig files to begin with, relative to the project."""
-    build: dict[str, object] = {}
-    if module is not None:
-        build = module_build(_text(base, module) or "")
+    build = module_build(module, _text(base, module) or "") if module is not None else {}
     settings = build.get("settings")
     settings = settings if isinstance(settings, dict) else {}
     folders = []
     for name, folder in _ROOT_FOLDERS.items():
         root = settings.get(name)
-        if isinstance(root, str) and not posixpath.isabs(root):
-            folder = posixpath.join(root, folder)
-            folders.append(f"{folder}/bindings" if name == "dts_root" else folder)
-        elif module is None and project.manifest:
-            folders.append(f"{folder}/bindings" if name == "dts_root" else folder)
+        if root is None and project.manifest and module is None:
+            root = "."
+        if isinstance(root, str):
+            below = posixpath.join(root, folder)
+            folders.append(f"{below}/bindings" if name == "dts_root" else below)
     named = [build.get(key) for key in ("kconfig", "sysbuild-kconfig")]
     kconfigs = [value for value in named if isinstance(value, str)]
     if module is not None and "kconfig" not in build:
@@ -185,52 +215,75 @@ def _layout(base: Path, project: Project, module: str | None) -> tuple[list[str]
     return folders, kconfigs
 
 
-def module_build(text: str) -> dict[str, object]:
+def module_build(path: str, text: str) -> dict[str, object]:
     """The `build:` part of a module.yml; {} for what cannot be read."""
-    import yaml
+    from zephyr_ask.sources.yaml_text import load_yaml
 
-    try:
-        data = yaml.load(text[:65536], getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
+    data, _ = load_yaml(path, text)
     build = data.get("build") if isinstance(data, dict) else None
     return build if isinstance(build, dict) else {}
 
 
 _SOURCED = re.compile(r'^[ \t]*(o?r?)source[ \t]+"([^"\n]+)"', re.MULTILINE)
+_BIG = 2_000_000  # bytes of a Kconfig or module.yml
 _FOLLOWED = 2000  # Kconfig files of one project; more is a loop through links
 
 
-def _follow(found: Found, base: Path, pending: list[str]) -> list[str]:
-    """Kconfig files that a project's own Kconfig sources, as far as they lie beside it."""
+def _follow(found: Found, base: Path, project: Project, pending: list[str]) -> list[str]:
+    """Kconfig files that a project's own Kconfig sources, as far as they lie in it."""
     absent = []
     seen: set[str] = set()
     while pending and len(seen) < _FOLLOWED:
-        path = posixpath.normpath(pending.pop())
+        path = pending.pop()
         if path in seen:
             continue
         seen.add(path)
+        if not _contained(base, project, path):
+            continue
         if path not in found.files and not _add(found, base, path, "kconfig"):
             absent.append(path)
             continue
         folder = posixpath.dirname(path)
         for how, target in _SOURCED.findall(_text(base, path) or ""):
             if "r" in how and "$" not in target:
-                pending += _glob(base, posixpath.join(folder, target))
-    return [path for path in absent if not set("*?[") & set(path)]
+                pending += _glob(found, base, project, _join(folder, target))
+    return absent
 
 
-def _glob(base: Path, pattern: str) -> Iterable[str]:
-    if not set("*?[") & set(pattern):
+def _glob(found: Found, base: Path, project: Project, pattern: str) -> list[str]:
+    """The files that a pattern matches; the folders in which others may appear are looked at."""
+    if not _WILD.search(pattern):
         return [pattern]
-    import glob
+    whole = ["."]
+    for part in pattern.split("/"):
+        if not _WILD.search(part):
+            whole = [_join(path, part) for path in whole]
+            continue
+        matched = []
+        for folder in whole:
+            if not _contained(base, project, folder):
+                continue
+            try:
+                status = os.stat(os.path.join(base, folder))
+                found.folders[folder] = (status.st_mtime_ns, status.st_ctime_ns)
+                names = sorted(os.listdir(os.path.join(base, folder)))
+            except (OSError, ValueError):
+                continue
+            matched += [_join(folder, n) for n in names if fnmatch.fnmatchcase(n, part)]
+        whole = matched[:_FOLLOWED]
+    return whole
 
-    return glob.glob(pattern, root_dir=base)
+
+_WILD = re.compile(r"[*?[]")
 
 
 def _text(base: Path, path: str) -> str | None:
+    """Of a regular file of a sane size."""
+    place = os.path.join(base, path)
+    if not 0 <= stat_of(place)[0] <= _BIG:
+        return None
     try:
-        with open(os.path.join(base, path), encoding="utf-8", errors="replace") as file:
+        with open(place, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError:
         return None

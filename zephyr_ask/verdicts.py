@@ -11,6 +11,7 @@ from zephyr_ask.report import Finding, Names, NotChecked, Status, Tally
 from zephyr_ask.types import Change
 
 NEAR = 3  # suggestions for a name
+SUGGESTED = 200  # names of one text that get any: 2 s; a .config of another system has thousands
 
 
 class Verdicts:
@@ -71,6 +72,8 @@ class Verdicts:
     def suggest(self, kind: str, name: str) -> tuple[str, ...]:
         key = (kind, name)
         if key not in self._near:  # 10 ms each, and a text repeats itself
+            if len(self._near) >= SUGGESTED:
+                return ()
             self._near[key] = tuple(self.names.near(kind, name, NEAR))
         return self._near[key]
 

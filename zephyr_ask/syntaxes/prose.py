@@ -154,7 +154,9 @@ def _prose(source: Source, start: int, end: int) -> Iterator[Mention]:
 
 
 _PROMPTED = re.compile(
-    r"^[ \t>]*(?:[$%>][ \t]+|[ \t]{2,})(?P<line>(?:west|cmake)[ \t][^\n]*(?:\\\n[^\n]*)*)",
+    # Bounded: a line of blanks must not cost their square.
+    r"^[ \t>]{0,40}?(?:[$%>][ \t]{1,8}|[ \t]{2})[ \t]{0,40}(?P<line>(?:west|cmake)[ \t][^\n]*"
+    r"(?:\\\n[^\n]*)*)",
     re.MULTILINE,
 )
 
