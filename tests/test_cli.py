@@ -563,7 +563,8 @@ def test_check(workspace: MakeWorkspace, west: Run) -> None:
     assert told["schema"] == 1 and told["checked"] == 3
     assert [f["status"] for f in told["findings"]] == ["invalid", "gone", "unknown"]
     assert told["findings"][2]["suggestions"][0] == "CONFIG_LOG_PRINTK"
-    log = answered(west("ask", "--sarif", "--check", "app/prj.conf", cwd=made.topdir), 1)
+    assert west("ask", "--check", "-q", "app/prj.conf", cwd=made.topdir).stderr == ""
+    log = answered(west("ask", "--check", "--sarif", "app/prj.conf", cwd=made.topdir), 1)
     results = log["runs"][0]["results"]
     assert log["version"] == "2.1.0" and len(results) == 3
     region = results[0]["locations"][0]["physicalLocation"]["region"]

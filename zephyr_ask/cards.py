@@ -148,11 +148,17 @@ def _api(details: Mapping[str, Any]) -> Iterable[Fact]:
     for parameter in details.get("params", ())[:LIST]:
         yield str(parameter.get("name", "")), str(parameter.get("text", ""))
     returns = details.get("returns", "")
-    yield "returns", returns if isinstance(returns, str) else "; ".join(map(str, returns))
+    yield "returns", returns if isinstance(returns, str) else "; ".join(map(_returned, returns))
     deprecated = details.get("deprecated")
     yield "deprecated", deprecated if isinstance(deprecated, str) else "yes" if deprecated else ""
     yield "group", str(details.get("group") or "")
     yield "since", str(details.get("since") or "")
+
+
+def _returned(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return str(entry)
+    return f"{entry.get('retval', '')} {entry.get('text', '')}".strip()
 
 
 def _hardware(details: Mapping[str, Any]) -> Iterable[Fact]:

@@ -79,7 +79,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--check",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         default=None,
         help="report names in files, folders or stdin (-) that this tree does not have",
@@ -321,8 +321,10 @@ def run(
 
     verbosity += getattr(args, "more", 0) - getattr(args, "less", 0)
     question = " ".join(args.question)
-    if args.check and question:
-        usage("--check takes files and no question: put the question in a call of its own")
+    if args.check is not None:  # west ask --check -v FILE: what follows are files as well
+        args.check, args.question, question = [*args.check, *args.question], [], ""
+        if not args.check:
+            usage("--check needs a file, a folder, or - for stdin")
     if args.check and (args.rebuild or args.status or args.fetch):
         usage("--check goes alone: --rebuild, --status and --fetch in a call of their own")
     if args.sarif and not args.check:

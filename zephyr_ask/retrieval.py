@@ -49,6 +49,7 @@ NEAR = 0.5
 NAMED = 0.35
 COVERED = 0.5  # the same for `coverage`
 KIND_OF: dict[str, Kind] = {symbols: kind for kind, symbols in SYMBOLS_OF.items()}
+WORDS_ALONE = 0.7  # further factor for symbols where there is no encoder
 COPIES = 3  # pages with the same text, names and numbers aside: it explains none of them
 RARE = 50  # chunks; a name that more of them hold tells them apart no better than a word
 BOARD_WORD_CHARS = 4  # shorter words are in too many boards' names
@@ -264,6 +265,8 @@ def rank_symbols(
         kind = KIND_OF[entry.symbol.kind]
         prior = {"kconfig": weights.kconfig, "bindings": weights.bindings}.get(kind, weights.api)
         dense = min(1.2, max(0.0, (near[at] - low) / span)) if near else words
+        if near is None:  # words alone know nothing of what a symbol's few words mean
+            prior *= WORDS_ALONE
         own = (weights.dense * dense + (1 - weights.dense) * words) * prior
         candidate = Candidate(entry.id, entry.symbol.path, kind, entry.symbol.path,
                               entry.symbol.line, b"", entry.bm25, 1, entry.symbol.name)  # fmt: skip

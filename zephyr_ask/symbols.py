@@ -57,6 +57,8 @@ class Catalog:
     def _decidable(self, named: Named) -> list[SymbolKind]:
         """The kinds of which it can be said that there is no such name: none where the tree has
         no files of a kind, and none for a C name that may as well be anybody's."""
+        if "api" in named.kinds and not self._counts.get("api"):
+            return []  # it may well be a C name, and this tree has no headers
         kinds = [kind for kind in named.kinds if named.sure and self._counts.get(kind)]
         if "api" in kinds and not api_names.claims_to_be_api(named.name, True):
             kinds.remove("api")
