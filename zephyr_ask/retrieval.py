@@ -37,7 +37,7 @@ class Weights(NamedTuple):
     boilerplate: float = 0.9  # factor for text that stands on COPIES pages or more
     symbols: int = 24  # symbols that the words choose
     kconfig: float = 0.85  # factor for an option's own text among the pages
-    bindings: float = 0.9  # the same for a binding, whose text is short and names the part
+    bindings: float = 0.8  # the same for a binding; one that is named has its card
     api: float = 0.75  # and for a function or macro
 
 
