@@ -84,6 +84,9 @@ def test_way_c_and_undo(
 def test_examples(workspace: MakeWorkspace, west: Run, clean_env: dict[str, str]) -> None:
     made = workspace()
     (made.topdir / "questions.txt").write_text(f"{QUESTION}\nblink a light\n")
+    (made.topdir / "prj.conf").write_text("CONFIG_LOG=y\n")
+    (made.topdir / "README.md").write_text("Set `CONFIG_GPIO=y`.\n")
+    (made.topdir / "boards").mkdir()
     examples = re.findall(r"^west ask .*$", README, re.MULTILINE)
     assert len(examples) >= 6
     for example in dict.fromkeys(examples):
