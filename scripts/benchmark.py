@@ -68,7 +68,7 @@ def run(command: Sequence[str | Path], cwd: Path) -> tuple[float, float]:
     return seconds, usage.ru_maxrss / 1024
 
 
-def west(*args: str) -> list[str]:
+def west(*args: str | Path) -> list[str | Path]:
     return [sys.executable, "-m", "west", *args]
 
 

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -106,8 +106,12 @@ def look_up(index: Index, encoder: Any, row: dict[str, Any], depth: int) -> Ques
         near = retrieval.symbol_similarities(index, encoder, text, symbols,
                                              keep_in(index, encoder))  # fmt: skip
     cards = Catalog(index.table).cards(names_in(text)[0])
-    places = [card.definitions[0].path if card.definitions else card.evidence[0]
-              for card in cards if card.definitions or card.evidence]  # fmt: skip
+    places = []
+    for card in cards:
+        if card.definitions:
+            places.append(card.definitions[0].path)
+        elif card.evidence:
+            places.append(card.evidence[0])
     return Question(row, sought, candidates, cosines, symbols, near, places)
 
 
@@ -160,7 +164,7 @@ def variants() -> list[tuple[str, Weights]]:
     named += [(f"without {name}", DEFAULT._replace(**{name: value})) for name, value in off.items()]
     named.append(("without symbols", DEFAULT._replace(symbols=0)))
     named += [
-        (f"{kind} {factor}", DEFAULT._replace(**{kind: factor}))
+        (f"{kind} {factor}", DEFAULT._replace(**cast("dict[str, Any]", {kind: factor})))
         for kind in ("kconfig", "bindings", "api")
         for factor in (0.7, 0.8, 0.9, 1.0)
     ]
