@@ -93,6 +93,11 @@ def pages_of(ranked: Sequence[retrieval.Ranked]) -> list[str]:
     return list(dict.fromkeys(entry.candidate.page for entry in ranked))
 
 
+def shown(question: Question, weights: Weights) -> list[str]:
+    """The pages of a question's ranking, those of its cards first."""
+    return list(dict.fromkeys([*question.cards, *pages_of(ranked_by(question, weights))]))
+
+
 def look_up(index: Index, encoder: Any, row: dict[str, Any], depth: int) -> Question:
     text = retrieval.clean(row["question"])
     sought = retrieval.seek(index, text)
@@ -239,8 +244,7 @@ def main() -> int:
     for kind in sorted({q.row["kind"] for q in pages}):
         print(score([f for f in found if f[0].row["kind"] == kind]).line(f"  {kind}"))
     named = [q for q in questions if q.row["kind"] in OF_SYMBOLS]
-    with_cards = [(q, list(dict.fromkeys([*q.cards, *pages_of(ranked_by(q, DEFAULT))])))
-                  for q in named]  # fmt: skip
+    with_cards = [(q, shown(q, DEFAULT)) for q in named]
     print(score(with_cards).line("kconfig and binding rows"))
     print("\nablation\n" + HEADER)
     for name, weights in variants():
@@ -248,9 +252,7 @@ def main() -> int:
             continue
         print(score([(q, pages_of(ranked_by(q, weights))) for q in pages]).line(name))
         if name.partition(" ")[0] in ("both", "kconfig", "bindings", "api"):
-            both = [(q, list(dict.fromkeys([*q.cards, *pages_of(ranked_by(q, weights))])))
-                    for q in named]  # fmt: skip
-            print(score(both).line("  kconfig and binding rows"))
+            print(score([(q, shown(q, weights)) for q in named]).line("  kconfig and binding rows"))
     if args.all_vectors and encoder is not None:
         print(score(dense_alone(index, encoder, pages)).line("vectors alone, of all chunks"))
     report_abstaining(questions)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import posixpath
 import shutil
 import threading
@@ -316,8 +317,7 @@ class Session:
         revision = probe.revision("", lambda: pages)
         return {
             "schema": 1,
-            "revision": {"version": revision.version, "commit": revision.commit,
-                         "modified": revision.modified, "path": revision.path},
+            "revision": dataclasses.asdict(revision),
             "index": {
                 "path": str(index.path) if index.path else None,
                 "current": current,
@@ -380,11 +380,9 @@ class _LateEncoder:
         self._error: BaseException | None = None
         self._told = False
         self._thread = threading.Thread(target=self._load, daemon=True)
-        self._started = False
 
     def start(self) -> None:
-        if not self._started:
-            self._started = True
+        if self._thread.ident is None:
             self._thread.start()
 
     def _load(self) -> None:
@@ -403,7 +401,7 @@ class _LateEncoder:
             self._error = error
 
     def join(self) -> None:
-        if self._started:
+        if self._thread.ident is not None:
             self._thread.join()
 
     def get(self, say: Callable[[str], None]) -> Encoder | None:

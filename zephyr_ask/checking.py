@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,27 +118,12 @@ def judge(
 
 def to_dict(checked: Checked) -> dict[str, Any]:
     """As JSON values, schema 1."""
-    revision = checked.revision
     return {
         "schema": SCHEMA,
-        "revision": {
-            "version": revision.version,
-            "commit": revision.commit,
-            "modified": revision.modified,
-            "path": revision.path,
-        },
+        "revision": asdict(checked.revision),
         "findings": [_finding(finding) for finding in checked.findings],
         "not_checked": [
-            {
-                "file": entry.file,
-                "line": entry.line,
-                "column": entry.column,
-                "kind": entry.kind,
-                "name": entry.name,
-                "why": entry.why,
-            }
-            for report in checked.reports
-            for entry in report.not_checked
+            asdict(entry) for report in checked.reports for entry in report.not_checked
         ],
         "skipped": [{"file": entry.path, "why": entry.why} for entry in checked.skipped],
         "checked": checked.checked,
@@ -147,16 +132,8 @@ def to_dict(checked: Checked) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     evidence = finding.evidence
-    return {
-        "file": finding.file,
-        "line": finding.line,
-        "column": finding.column,
-        "kind": finding.kind,
-        "name": finding.name,
-        "status": finding.status,
-        "message": finding.message,
+    return asdict(finding) | {
         "suggestions": list(finding.suggestions),
-        "replacement": finding.replacement,
         "evidence": {"path": evidence[0], "line": evidence[1]} if evidence else None,
     }
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zephyr_ask.listing import BIG, Listed, Roster, read_listing, read_page_names
-from zephyr_ask.tree import Source
+from zephyr_ask.listing import Listed, Roster, read_listing, read_page_names
+from zephyr_ask.tree import BIG, Source
 from zephyr_ask.types import KINDS, Chunk
 from zephyr_ask.workspace import Stat, decode, stat_of
 

@@ -34,18 +34,10 @@ class TreeNames:
         self.catalog = Catalog(table)
         self.defined = lru_cache(maxsize=20_000)(self._defined)
 
-    # --- what is defined
-
     def _defined(self, kind: str, name: str) -> Sequence[Symbol]:
-        found = self._table.defined(name, cast("SymbolKind", kind))
-        if kind == "west":
-            return [*found, *(s for s in self.catalog.builtin if s.name == name)]
-        if kind == "kconfig" and not found:
-            made = self.catalog.made(name)
-            return [made] if made else []
-        return found
+        return self.catalog.definitions(name, cast("SymbolKind", kind))
 
-    # --- what is not
+    # --- what is not defined
 
     def near(self, kind: str, name: str, limit: int) -> Sequence[str]:
         if kind == "include":

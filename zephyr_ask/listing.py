@@ -10,13 +10,11 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from zephyr_ask.tree import Source
-from zephyr_ask.types import SYMBOL_KINDS, Change, Listing, Symbol
+from zephyr_ask.tree import BIG, Source, nameable
+from zephyr_ask.types import SYMBOL_KINDS, Change, Listing, Load, Symbol
 from zephyr_ask.workspace import Stat, decode, stat_of
 
-Load = Callable[[str], "str | None"]
 Roster = Mapping[str, "list[str]"]  # a binding's file name → where files of that name are
-BIG = 2_000_000  # bytes; no file that defines names is near it (the largest has 0.7 MB)
 
 # Most common strings of the packed JSON: each symbol is packed alone, and they are short.
 _DICTIONARY = (
@@ -92,15 +90,6 @@ def symbol_terms(name: str, summary: str, text: str) -> tuple[str, str]:
 
     said = " ".join(terms(text if text.startswith(summary) else f"{summary}\n{text}"))
     return (" ".join(terms(name)), said) if said else ("", "")
-
-
-def nameable(path: str) -> bool:
-    """Whether a file may have this path, as far as the index can hold it."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in path and len(path) < 2000
 
 
 class _Loader:

@@ -36,7 +36,7 @@ _PARSERS: dict[Source, tuple[str, ...]] = {
     "commands": ("sources/commands*.py", "sources/yaml_text.py"),
     "header": ("sources/headers.py", "sources/attachment.py", "sources/comments.py",
                "sources/declarations.py", "sources/doxygen.py", "sources/preprocessor.py"),
-    "module": ("sources/kconfig_generated.py", "tree.py"),
+    "module": ("sources/kconfig_generated.py", "sources/yaml_text.py", "tree.py"),
 }  # fmt: skip
 _ANALYZER = ("analyzer.py",)
 _READINGS = 3  # of pages whose included files change meanwhile
@@ -109,7 +109,7 @@ def _projects(workspace: Workspace) -> str:
 def refresh(
     index: Index, workspace: Workspace, progress: Progress, say: Callable[[str], None]
 ) -> bool:
-    """Make the index equal to the tree at `base`; False if it was already.
+    """Make the index equal to the workspace's tree; False if it was already.
 
     `say` is told, once, if another process has to be waited for.
     """

@@ -229,7 +229,7 @@ def search_symbols(
     found: list[Entry] = []
     for kind, symbols in SYMBOLS_OF.items():
         if not kinds or kind in kinds:
-            found += index.table.search(expression(sought.terms), [symbols], weights.symbols // 2)
+            found += index.table.search(expression(sought.terms), symbols, weights.symbols // 2)
     return sorted(found, key=lambda e: (-e.bm25, e.symbol.path, e.symbol.line))[: weights.symbols]
 
 

@@ -69,7 +69,7 @@ class Catalog:
         return self._table.counts()
 
     def defined(self, name: str, kind: SymbolKind) -> Card | None:
-        symbols = self._definitions(name, kind)
+        symbols = self.definitions(name, kind)
         if not symbols:
             return None
         symbols.sort(key=_explains)
@@ -88,7 +88,7 @@ class Catalog:
         return Card(name, kind, "defined", tuple(symbols), change=change, evidence=evidence,
                     details=details)  # fmt: skip
 
-    def _definitions(self, name: str, kind: SymbolKind) -> list[Symbol]:
+    def definitions(self, name: str, kind: SymbolKind) -> list[Symbol]:
         """In the tree, or by rule: an option that the build makes, a board's target, a command of
         west's own."""
         symbols = self._table.defined(name, kind)
@@ -96,8 +96,10 @@ class Catalog:
             return symbols
         if kind == "kconfig" and (made := self.made(name)):
             return [made]
-        if kind == "board" and hardware_targets.full_target(name, self.boards):
-            return self._table.defined(re.split("[@/]", name)[0], "board")
+        board, *qualifiers = re.split("[@/]", name)
+        # A name without qualifiers is none, and the boards of the whole tree need not be read.
+        if kind == "board" and qualifiers and hardware_targets.full_target(name, self.boards):
+            return self._table.defined(board, "board")
         if kind == "west":
             return [symbol for symbol in self.builtin if symbol.name == name]
         return []

@@ -112,19 +112,15 @@ class Table:
 
     # --- reading
 
-    def defined(self, name: str, kind: SymbolKind | None = None) -> list[Symbol]:
+    def defined(self, name: str, kind: SymbolKind) -> list[Symbol]:
         """Every definition of a name, exactly as written, in the order of the files' paths."""
         return [symbol for symbol in self.like(name, kind) if symbol.name == name]
 
-    def like(self, name: str, kind: SymbolKind | None = None) -> list[Symbol]:
+    def like(self, name: str, kind: SymbolKind) -> list[Symbol]:
         """The same, whatever the case."""
-        sql = "WHERE s.name = ? COLLATE NOCASE"
-        parameters: list[Any] = [name]
-        if kind is not None:
-            sql += " AND s.kind = ?"
-            parameters.append(SYMBOL_KINDS.index(kind))
-        return [_symbol(row) for row in self._rows(_SYMBOL + sql + " ORDER BY p.path, s.line",
-                                                   parameters)]  # fmt: skip
+        sql = "WHERE s.name = ? COLLATE NOCASE AND s.kind = ? ORDER BY p.path, s.line"
+        found = self._rows(_SYMBOL + sql, (name, SYMBOL_KINDS.index(kind)))
+        return [_symbol(row) for row in found]
 
     def symbol(self, symbol_id: int) -> Symbol:
         """Raises Damaged if it is not there."""
@@ -149,11 +145,6 @@ class Table:
         kind = SYMBOL_KINDS.index("binding")
         return [row[0] for row in self._rows(sql, (kind, *forms, limit))] if name else []
 
-    def of_file(self, path: str) -> list[Symbol]:
-        """What a file of the tree defines."""
-        return [_symbol(row) for row in self._rows(_SYMBOL + "WHERE p.path = ? ORDER BY s.line",
-                                                   (path,))]  # fmt: skip
-
     def of_kind(self, kind: SymbolKind) -> list[Symbol]:
         return [_symbol(row) for row in self._rows(_SYMBOL + "WHERE s.kind = ?",
                                                    (SYMBOL_KINDS.index(kind),))]  # fmt: skip
@@ -164,13 +155,12 @@ class Table:
                  (SELECT DISTINCT name FROM symbols WHERE kind = ?)"""
         return str(self._rows(sql, (SYMBOL_KINDS.index(kind),))[0][0] or "")
 
-    def search(self, match: str, kinds: Sequence[SymbolKind], limit: int) -> list[Entry]:
-        """Symbols of `kinds` that match an FTS5 expression over {name text}, best first."""
-        wanted = " OR ".join(f"k{SYMBOL_KINDS.index(kind)}" for kind in kinds)
+    def search(self, match: str, kind: SymbolKind, limit: int) -> list[Entry]:
+        """Symbols of a kind that match an FTS5 expression over {name text}, best first."""
         weights = ", ".join(str(w) for w in BM25_WEIGHTS)
         sql = f"""SELECT rowid AS id, bm25(symbol_fts, {weights}) AS score FROM symbol_fts
                   WHERE symbol_fts MATCH ? ORDER BY score, rowid LIMIT ?"""
-        expression = f"kind : ({wanted}) AND {{name text}} : ({match})"
+        expression = f"kind : k{SYMBOL_KINDS.index(kind)} AND {{name text}} : ({match})"
         found = self._rows(
             _SYMBOL.replace("s.data", "s.data, -f.score")
             + f"JOIN ({sql}) f ON f.id = s.id ORDER BY f.score, p.path, s.line",

@@ -22,6 +22,7 @@ SOURCES: tuple[Source, ...] = (
     "page", "kconfig", "binding", "hardware", "commands", "header", "module"
 )  # fmt: skip
 
+BIG = 2_000_000  # bytes; no file that defines names is near it (the largest has 0.7 MB)
 # Zephyr's own folders that hold any of them, now or in a release that `west ask` reads. Named,
 # not found: what people keep in their zephyr folder besides (build, a venv) is not Zephyr's.
 ROOTS = (*PAGE_ROOTS, "arch", "cmake", "drivers", "dts", "ext", "include", "kernel", "lib",
@@ -88,7 +89,7 @@ def look(base: Path, projects: Sequence[Project] = ()) -> Found:
 
 
 def _add(found: Found, base: Path, path: str, source: Source) -> bool:
-    status = stat_of(os.path.join(base, path)) if _nameable(path) else ABSENT
+    status = stat_of(os.path.join(base, path)) if nameable(path) else ABSENT
     if status == ABSENT:
         return False
     found.files[path] = status
@@ -96,7 +97,8 @@ def _add(found: Found, base: Path, path: str, source: Source) -> bool:
     return True
 
 
-def _nameable(path: str) -> bool:
+def nameable(path: str) -> bool:
+    """Whether a file may have this path, as far as the index can hold it."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -164,7 +166,7 @@ def _project(found: Found, base: Path, project: Project) -> list[str]:
         else:
             absent.append(f"{path}/")
     absent += _follow(found, base, project, [_join(project.path, name) for name in kconfigs])
-    return [path for path in absent if _nameable(path)]
+    return [path for path in absent if nameable(path)]
 
 
 def _join(folder: str, name: str) -> str:
@@ -173,7 +175,7 @@ def _join(folder: str, name: str) -> str:
 
 def _contained(base: Path, project: Project, path: str) -> bool:
     """Whether a path lies in its project, links followed."""
-    if not _nameable(path) or not (path == project.path or path.startswith(project.path + "/")):
+    if not nameable(path) or not (path == project.path or path.startswith(project.path + "/")):
         return False
     try:
         root = os.path.realpath(os.path.join(base, project.path))
@@ -225,7 +227,6 @@ def module_build(path: str, text: str) -> dict[str, object]:
 
 
 _SOURCED = re.compile(r'^[ \t]*(o?r?)source[ \t]+"([^"\n]+)"', re.MULTILINE)
-_BIG = 2_000_000  # bytes of a Kconfig or module.yml
 _FOLLOWED = 2000  # Kconfig files of one project; more is a loop through links
 
 
@@ -280,7 +281,7 @@ _WILD = re.compile(r"[*?[]")
 def _text(base: Path, path: str) -> str | None:
     """Of a regular file of a sane size."""
     place = os.path.join(base, path)
-    if not 0 <= stat_of(place)[0] <= _BIG:
+    if not 0 <= stat_of(place)[0] <= BIG:
         return None
     try:
         with open(place, encoding="utf-8", errors="replace") as file:

@@ -7,6 +7,7 @@ and relative to the zephyr folder; scores lie in [0, 1] and higher is nearer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -197,6 +198,11 @@ class Answer:
     timings_ms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # talk for stderr: no model, a page that did not parse, …
     cards: tuple[Card, ...] = ()  # of the names in the question, in its order
+
+
+# Path → the text of another file of the tree; None where there is none. It is remembered which
+# were asked for: a change of them reads the asker again.
+Load = Callable[[str], "str | None"]
 
 
 class Progress(Protocol):

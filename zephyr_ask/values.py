@@ -15,7 +15,6 @@ from zephyr_ask.types import Symbol
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"\s*(?:#.*)?')
 _INTEGER = re.compile(r"[+-]?\d+")
 _HEX = re.compile(r"(?:0[xX])?[0-9a-fA-F]+")
-_ARTICLE = {"int": "an"}
 
 
 def type_of(symbols: Sequence[Symbol]) -> str:

@@ -26,9 +26,8 @@ from typing import Any
 
 from zephyr_ask.sources.bindings_includes import Level, Reader, own_level
 from zephyr_ask.sources.yaml_text import cut, line_of, name_in, plain, sentence, word
-from zephyr_ask.types import Listing, Symbol
+from zephyr_ask.types import Listing, Load, Symbol
 
-Load = Callable[[str], "str | None"]
 Find = Callable[[str], "str | None"]  # an include file's base name → its path
 
 DESCRIPTION_CHARS = 1000

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from zephyr_ask.sources.commands_options import HELP_CHARS, Commands, Options
@@ -32,9 +32,7 @@ from zephyr_ask.sources.yaml_text import (
     name_in,
     sequence,
 )
-from zephyr_ask.types import Listing, Symbol
-
-Load = Callable[[str], "str | None"]
+from zephyr_ask.types import Listing, Load, Symbol
 
 TEXT_CHARS = 1500
 _DESCRIPTION_CHARS = 700

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from zephyr_ask.sources.commands_modules import (
@@ -20,8 +20,7 @@ from zephyr_ask.sources.commands_modules import (
     name_of,
     parse_module,
 )
-
-Load = Callable[[str], "str | None"]
+from zephyr_ask.types import Load
 
 _BASES = 6  # classes up from a command's; Zephyr's have 1 that is in the tree
 _FILES = 2000  # asked for, most of which are not there; Zephyr's own commands ask for 126

@@ -40,9 +40,7 @@ from zephyr_ask.sources.yaml_text import (
     word,
     words,
 )
-from zephyr_ask.types import Change, Listing, Symbol, SymbolKind
-
-Load = Callable[[str], "str | None"]
+from zephyr_ask.types import Change, Listing, Load, Symbol, SymbolKind
 
 TEXT_CHARS = 1000
 TESTS = 100  # of a sample; Zephyr's longest has 60

@@ -45,9 +45,7 @@ from zephyr_ask.sources.kconfig_text import (
     tidy,
     without_comment,
 )
-from zephyr_ask.types import Listing, Symbol
-
-Load = Callable[[str], "str | None"]
+from zephyr_ask.types import Listing, Load, Symbol
 
 CONSTANTS = "Kconfig.constants"  # of macros that every file may use: UINT8_MAX, …
 _DEPTH = 64  # of if, menu and choice; the deepest in Zephyr has 8

@@ -40,7 +40,6 @@ _NAMED: dict[str, MentionKind] = {
     "--snippet": "snippet",
 }  # fmt: skip
 _BOARDS_OF = {"build", "flash", "debug", "bindesc", "simulate", "robot", "patch", "spdx"}
-_END = frozenset(",.:;)")
 _GLOBAL = frozenset(
     re.findall(r"\S+", "-v -q -h -V -z --verbose --quiet --help --version --zephyr-base")
 )
