@@ -11,7 +11,8 @@ from conftest import Workspace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zephyr_ask.sources.changes import follow, mentions, read_changes
+from zephyr_ask.sources.changes import mentions, read_changes
+from zephyr_ask.sources.changes_follow import follow
 from zephyr_ask.types import Became, Change
 
 NOTES = "doc/releases/release-notes-7.3.rst"

@@ -65,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "known": {"types", "workspace", "table", "symbols", "sources", "report", "nearest",
               "elsewhere"},
     "checking": {"types", "checkfiles", "own", "report", "sarif", "verify"},
-    "cli": {"answer", "checking", "console", "encoder", "fetch", "layout", "models", "naming",
+    "cli": {"ahead", "answer", "checking", "console", "encoder", "fetch", "layout", "models", "naming",
             "render", "types", "workspace"},
 }  # fmt: skip
 # Read first and on the way to every error message: nothing that costs time may be loaded by

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zephyr_ask import retrieval
-from zephyr_ask.ahead import Ahead
 from zephyr_ask.corpus import digest_of
 from zephyr_ask.index import Index, remove
 from zephyr_ask.naming import names_in
@@ -38,6 +37,7 @@ from zephyr_ask.types import (
 from zephyr_ask.workspace import GitProbe, Workspace, page_url, symbol_url
 
 if TYPE_CHECKING:
+    from zephyr_ask.ahead import Ahead
     from zephyr_ask.checking import Checked
     from zephyr_ask.encoder import Encoder
     from zephyr_ask.report import Report
@@ -54,8 +54,8 @@ class Session:
     """Answers questions about one checkout. Not for use by several threads at once.
 
     `warm`: the encoder is loaded at once, beside the check of the tree; else when a question
-    needs it. `ahead`: the look at the tree begins at once, in a process of its own. `say` is
-    told what a person should know meanwhile, a line each.
+    needs it. `ahead`: a look at the tree that has begun, for the first question. `say` is told
+    what a person should know meanwhile, a line each.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Session:
         model: str | None = None,
         cache: Path,
         warm: bool = True,
-        ahead: bool = False,
+        ahead: Ahead | None = None,
         progress: Progress = silent,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -74,7 +74,7 @@ class Session:
         self._say = say
         self._probe: GitProbe | None = GitProbe(workspace.base)
         self._places: list[Path | None] = [*workspace.index_files()]
-        self._ahead = Ahead(self._places[0], workspace.base) if ahead else None
+        self._ahead = ahead
         self._encoder = _LateEncoder(model, cache)
         if warm:
             self._encoder.start()

@@ -400,9 +400,8 @@ def _run(
     checkouts: Sequence[Checkout],
     verbosity: int,
 ) -> int:
-    from zephyr_ask.answer import Session
+    from zephyr_ask.ahead import Ahead
     from zephyr_ask.console import StageProgress
-    from zephyr_ask.naming import names_in
     from zephyr_ask.workspace import find, user_cache
 
     quiet = verbosity < 0
@@ -424,13 +423,19 @@ def _run(
             if not quiet:
                 _tell(f"note: {line}")
 
+        ahead = None
+        if question or args.check:  # first of all: it goes on while the rest is loaded
+            ahead = Ahead(workspace.index_files()[0], workspace.base)
+        from zephyr_ask.answer import Session
+        from zephyr_ask.naming import names_in
+
         warm = bool(question) and not names_in(question)[1]
         session = Session(
             workspace,
             model=chosen.model,
             cache=user_cache(os.environ),
             warm=warm,
-            ahead=bool(question or args.check),
+            ahead=ahead,
             progress=progress,
             say=say,
         )

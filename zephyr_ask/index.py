@@ -25,7 +25,7 @@ from zephyr_ask.types import KINDS, Chunk, IndexFailure, Kind
 from zephyr_ask.workspace import Project, Stat
 
 APPLICATION_ID = 0x57415349  # "WASI": a file with another one is not ours
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_MS = 120_000  # as long as another process may take for its first index, and more
 # Column weights of BM25: a word in title or heading path names what the text is about. Between
 # 1 and 8 the evaluation hardly moves.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Collection, Sequence
@@ -83,7 +84,7 @@ class TreeNames:
 
     @cached_property
     def _kinds(self) -> Collection[str]:
-        return {kind for kind, count in self._table.counts().items() if count}
+        return self._table.kinds()
 
     @cached_property
     def _compatibles(self) -> str:
@@ -118,12 +119,13 @@ class TreeNames:
     @cached_property
     def _unread(self) -> Sequence[str]:
         """Kconfig files that others source and that are not there."""
+        base = f"{self._base}{os.sep}"
         return [
             target
-            for target in self._table.link_targets()
+            for target in self._table.missing_targets()
             if "$" not in target
             and not set("*?[") & set(target)
-            and not (self._base / target).exists()
+            and not os.path.exists(f"{base}{target}")
         ]
 
     @cached_property

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from zephyr_ask.sources import (
     hardware_targets,
     kconfig_generated,
 )
+from zephyr_ask.sources.changes_follow import follow
 from zephyr_ask.table import Table
 from zephyr_ask.types import CHUNK_CHARS, Card, Change, Symbol, SymbolKind
 
@@ -57,16 +58,16 @@ class Catalog:
     def _decidable(self, named: Named) -> list[SymbolKind]:
         """The kinds of which it can be said that there is no such name: none where the tree has
         no files of a kind, and none for a C name that may as well be anybody's."""
-        if "api" in named.kinds and not self._counts.get("api"):
+        if "api" in named.kinds and "api" not in self._kinds:
             return []  # it may well be a C name, and this tree has no headers
-        kinds = [kind for kind in named.kinds if named.sure and self._counts.get(kind)]
+        kinds = [kind for kind in named.kinds if named.sure and kind in self._kinds]
         if "api" in kinds and not api_names.claims_to_be_api(named.name, True):
             kinds.remove("api")
         return kinds
 
     @cached_property
-    def _counts(self) -> Mapping[str, int]:
-        return self._table.counts()
+    def _kinds(self) -> Collection[str]:
+        return self._table.kinds()
 
     def defined(self, name: str, kind: SymbolKind) -> Card | None:
         symbols = self.definitions(name, kind)
@@ -186,8 +187,6 @@ class Catalog:
 
     def became(self, name: str, kind: SymbolKind) -> tuple[Change | None, str | None]:
         """What is said to have become of a name, and the name that exists instead of it."""
-        from zephyr_ask.sources.changes import follow
-
         changes = self._table.changes(name, kind)
         if not changes:
             return None, None

@@ -16,6 +16,7 @@ SCHEMA = """
 CREATE TABLE symbols(id INTEGER PRIMARY KEY, page INTEGER, kind INTEGER, name TEXT, path TEXT,
     line INTEGER, end_line INTEGER, summary TEXT, data BLOB);
 CREATE INDEX symbols_page ON symbols(page);
+CREATE INDEX symbols_kind ON symbols(kind);
 CREATE INDEX symbols_name ON symbols(name COLLATE NOCASE);
 CREATE VIRTUAL TABLE symbol_fts USING fts5(kind, name, text, content='',
     tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'");
@@ -29,6 +30,7 @@ CREATE INDEX spoken_name ON spoken(name COLLATE NOCASE);
 CREATE TABLE links(page INTEGER, target TEXT, data TEXT);
 CREATE INDEX links_page ON links(page);
 CREATE INDEX links_target ON links(target);
+CREATE INDEX links_globs ON links(target) WHERE target GLOB '*[*?[]*';
 """
 TABLES = ("symbols", "changes", "spoken", "links")
 _ADD = "INSERT INTO symbol_fts(rowid, kind, name, text) VALUES (?, ?, ?, ?)"
@@ -118,7 +120,8 @@ class Table:
 
     def like(self, name: str, kind: SymbolKind) -> list[Symbol]:
         """The same, whatever the case."""
-        sql = "WHERE s.name = ? COLLATE NOCASE AND s.kind = ? ORDER BY p.path, s.line"
+        # +: found by the name, which is rare, not by the kind.
+        sql = "WHERE s.name = ? COLLATE NOCASE AND +s.kind = ? ORDER BY p.path, s.line"
         found = self._rows(_SYMBOL + sql, (name, SYMBOL_KINDS.index(kind)))
         return [_symbol(row) for row in found]
 
@@ -131,7 +134,7 @@ class Table:
 
     def exists(self, name: str, kind: SymbolKind) -> bool:
         sql = (
-            "SELECT 1 FROM symbols WHERE name = ? COLLATE NOCASE AND name = ? AND kind = ? LIMIT 1"
+            "SELECT 1 FROM symbols WHERE name = ? COLLATE NOCASE AND name = ? AND +kind = ? LIMIT 1"
         )
         return bool(self._rows(sql, (name, name, SYMBOL_KINDS.index(kind))))
 
@@ -187,18 +190,25 @@ class Table:
 
     def links_to(self, path: str) -> list[tuple[str, dict[str, Any]]]:
         """(file, link) of every Kconfig file that sources `path`."""
+        # Two halves, each with an index of its own; joined by OR they read every link there is.
         sql = """SELECT p.path, l.data, l.target FROM links l JOIN pages p ON p.id = l.page
-                 WHERE l.target = ? OR (l.target GLOB '*[*?[]*' AND ? GLOB l.target)
-                 ORDER BY p.path"""
+                 WHERE l.target = ?
+                 UNION ALL
+                 SELECT p.path, l.data, l.target
+                 FROM links l INDEXED BY links_globs JOIN pages p ON p.id = l.page
+                 WHERE l.target GLOB '*[*?[]*' AND l.target <> ? AND ? GLOB l.target
+                 ORDER BY 1"""
         return [
             (row[0], json.loads(row[1]))
-            for row in self._rows(sql, (path, path))
+            for row in self._rows(sql, (path, path, path))
             if row[2].count("/") == path.count("/")  # GLOB's * is any text, Kconfig's has no /
         ]
 
-    def link_targets(self) -> list[str]:
-        """Every Kconfig file that some file sources, there or not."""
-        return [r[0] for r in self._rows("SELECT DISTINCT target FROM links ORDER BY target")]
+    def missing_targets(self) -> list[str]:
+        """Every Kconfig file that some file sources and that is not itself indexed."""
+        sql = """SELECT DISTINCT target FROM links
+                 WHERE target NOT IN (SELECT path FROM pages) ORDER BY target"""
+        return [row[0] for row in self._rows(sql)]
 
     def looks_in_vain(self, path: str) -> bool:
         """Whether a file uses one that is nowhere; see `listing._binding`."""
@@ -209,6 +219,11 @@ class Table:
     def headers(self) -> list[str]:
         """Paths of the C headers that are indexed."""
         return [r[0] for r in self._rows("SELECT path FROM pages WHERE path LIKE '%.h'")]
+
+    def kinds(self) -> set[str]:
+        """The kinds of which the tree defines any name."""
+        sql = "SELECT EXISTS(SELECT 1 FROM symbols WHERE kind = ?)"
+        return {kind for at, kind in enumerate(SYMBOL_KINDS) if self._rows(sql, (at,))[0][0]}
 
     def counts(self) -> dict[str, int]:
         sql = "SELECT kind, count(DISTINCT name) FROM symbols GROUP BY kind"

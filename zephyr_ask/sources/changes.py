@@ -9,7 +9,7 @@ were removed:"). What only adds, fixes or mentions a name makes none; `mentions`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,37 +76,6 @@ def mentions(path: str, text: str) -> tuple[tuple[str, str, int], ...]:
     for kind, name, line in spoken(text):
         first.setdefault((kind, name), line)
     return tuple((kind, name, line) for (kind, name), line in first.items())
-
-
-def follow(
-    name: str, changes: Mapping[str, list[Change]], defined: Callable[[str], bool]
-) -> tuple[str, ...]:
-    """Names that exist instead of `name`, of the newest statement first.
-
-    A name that is itself gone leads on to what is said of it; none comes twice.
-    """
-    found: dict[str, None] = {}
-    seen = {name}
-    pending = [name]
-    while pending:
-        said = sorted(
-            changes.get(pending.pop(), ()), key=lambda c: _number(c.version), reverse=True
-        )
-        ahead = []
-        for other in dict.fromkeys(new for change in said for new in change.replacements):
-            if other in seen:
-                continue
-            seen.add(other)
-            if defined(other):
-                found[other] = None
-            else:
-                ahead.append(other)
-        pending += reversed(ahead)
-    return tuple(found)
-
-
-def _number(version: str) -> list[int]:
-    return [int(part) for part in version.split(".") if part.isdigit()]
 
 
 def _version(path: str, text: str) -> str:
